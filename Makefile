@@ -1,0 +1,98 @@
+# samplegate: plain `make` builds, `make check` tests, `make gate` judges the published upgrade; `make help` lists the rest.
+# Nothing is listed by hand: a .c file belongs to the room whose folder it lies in, a test_*.c file is a test.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+REQUIRE ?=
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n'
+endif
+
+# -ffp-contract=off: clang contracts a*b+c by default, which would change tokens between compilers.
+WARN   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+DEFINE := -D_GNU_SOURCE -DSAMPLEGATE_SOURCE_DIR='"$(CURDIR)"' -DSAMPLEGATE_DATA_DIR='"$(PREFIX)/share/samplegate"'
+COMMON := -std=c11 -fPIC -ffp-contract=off $(WARN) $(DEFINE) -I.
+
+room = $(filter-out $(foreach d,$(1),$(wildcard $(d)/test_*.c)),$(foreach d,$(1),$(wildcard $(d)/*.c)))
+obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+KERNELS  := $(filter-out kernels/loops.c,$(call room,kernels))
+STATS    := $(call room,stats)
+PROTOCOL := $(call room,suite/sut/protocol)
+HOST     := $(call room,suite/sut/host)
+MUTANTS  := $(call room,suite/sut/mutants)
+JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/report suite/cli))
+TOOLS    := $(wildcard suite/tools/*.c)
+TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
+
+# One source of inner loops, compiled once per instruction set and chosen at run time.
+LOOPS := $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/loops-$(i).o)
+ISA_baseline :=
+ISA_avx2     := -mavx2 -mfma
+ISA_avx512   := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma
+
+GSL    := -lgsl -lgslcblas -lm
+CJSON  := -lcjson
+CRYPTO := -lcrypto
+
+.PHONY: all check check-asan check-valgrind gate mutants calibrate setup setup-torch clean help install format
+all: $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(BUILD)/fault-worker $(patsubst suite/tools/%.c,$(BUILD)/%,$(TOOLS)) cuda-note
+
+$(BUILD)/obj/kernels/loops-%.o: kernels/loops.c
+	@mkdir -p $(@D)
+	$(say) CC '$< ($*)'
+	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -O3 $(ISA_$*) -DISA=$* -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -MMD -MP -c $< -o $@
+
+define archive
+	@mkdir -p $(@D)
+	$(say) AR $@
+	$(Q)rm -f $@; $(AR) rcs $@ $^
+endef
+$(BUILD)/libkernels.a:  $(call obj,$(KERNELS)) $(LOOPS) ; $(archive)
+$(BUILD)/libstats.a:    $(call obj,$(STATS))            ; $(archive)
+$(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL))         ; $(archive)
+$(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
+
+define link
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $@ $^ $(LDLIBS) $(2)
+endef
+$(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
+$(BUILD)/samplegate-host: $(call obj,$(HOST)) $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+	$(call link,-pthread,$(CJSON) $(CRYPTO) -ldl -lm)
+$(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libkernels.a
+	$(call link,-shared,-lm)
+$(BUILD)/fault-worker: $(call obj,suite/sut/faults/fault_worker.c) $(BUILD)/libprotocol.a
+	$(call link,,$(CJSON))
+$(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
+
+# Tests see the rooms their own room may use, and no others.
+$(BUILD)/tests/kernels/%: $(BUILD)/obj/kernels/%.o $(BUILD)/libkernels.a
+	$(call link,-pthread,-lcmocka -lmpfr -lgmp $(CRYPTO) -lm)
+$(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
+	$(call link,-pthread,-lcmocka $(GSL))
+$(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+	$(call link,-pthread,-lcmocka $(CJSON) $(CRYPTO) $(GSL))
+
+TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
+tests: $(TEST_BINARIES)
+
+clean:
+	rm -rf $(BUILD)
+
+.SECONDARY:
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

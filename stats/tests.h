@@ -1,0 +1,63 @@
+/* tests.h: p-values of counts against a given pmf. No I/O, no allocation the caller sees, nothing about samplers.
+ *
+ * Every p-value is one-sided and comes with its neighbour: `p` = P(T at least as extreme), `p_beyond` = P(T strictly
+ * more extreme). For a continuous statistic they are equal; for a discrete one, p_beyond + U (p - p_beyond) with U
+ * uniform is uniform under the null (used by `make calibrate` only). */
+#ifndef SAMPLEGATE_TESTS_H
+#define SAMPLEGATE_TESTS_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct tail {
+    double p, p_beyond;
+};
+
+struct chi_square {
+    double statistic, df;
+    struct tail upper, lower; /* lower: too regular */
+};
+/* Pearson's X^2 of observed[cells] against draws * mass[cells]. cells >= 2, each expectation >= the caller's floor. */
+struct chi_square chi_square_test(const uint64_t *observed, const double *mass, size_t cells);
+
+/* The largest true chi-square distance that X^2 with this df would miss with probability 1 - power at level alpha:
+ * the smallest effect this cell could have seen, as sum (q-p)^2/p. */
+double chi_square_detectable(double df, double draws, double alpha, double power);
+
+/* Homogeneity of two count vectors over the same cells (cells with no count in either are dropped). */
+struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t cells);
+
+/* One directed contrast: Z = sum h (X - n p) / sqrt(n (sum p h^2 - (sum p h)^2)). Both tails by the normal law. */
+struct contrast {
+    double z, expected, observed; /* means of h under p and in the draws */
+    struct tail upper, lower;
+};
+struct contrast contrast_test(const uint64_t *counts, const double *pmf, const double *h, size_t vocab);
+/* |sum p (h-m)^3| / (sum p (h-m)^2)^1.5 / sqrt(draws): the normal law may be trusted at 1e-6 only while this skewness
+ * of the mean is small; the caller drops the contrast above CONTRAST_SKEW_MAX. */
+double contrast_skew(const double *pmf, const double *h, size_t vocab, double draws);
+extern const double CONTRAST_SKEW_MAX;
+
+/* Exact binomial tails of `hits` in `draws` at probability p. */
+struct binomial_tails {
+    struct tail upper, lower;
+};
+struct binomial_tails binomial_test(uint64_t hits, uint64_t draws, double p);
+
+/* Every id's exact binomial tails; the most extreme one after Bonferroni over ids (and per side). Best for one token
+ * lost, gained or swapped. p of the result is already multiplied by the number of ids, and at most 1. */
+struct token_tails {
+    struct tail upper, lower;
+    size_t upper_id, lower_id;
+};
+struct token_tails token_test(const uint64_t *counts, const double *pmf, size_t vocab);
+
+/* Ids of probability 0 that were drawn: how many draws, and the first such id (vocab if none). */
+struct support {
+    uint64_t draws;
+    size_t id;
+};
+struct support support_test(const uint64_t *counts, const double *pmf, size_t vocab);
+
+/* Kolmogorov-Smirnov p-value that p[count] are uniform on [0,1]; sorts p in place. */
+double uniform_test(double *p, size_t count);
+#endif

@@ -1,0 +1,59 @@
+/* plan.h: what a run does, written before the run; the SHA-256 of the file's bytes is in every result. */
+#ifndef SAMPLEGATE_PLAN_H
+#define SAMPLEGATE_PLAN_H
+#include <stddef.h>
+#include <stdint.h>
+#include "suite/oracle/table.h"
+
+#define PLAN_BATCHES_MAX 8
+
+enum cell_family { FAMILY_EQUIVALENCE, FAMILY_AGREEMENT };
+enum cell_certify { CERTIFY_NONE, CERTIFY_IDS, CERTIFY_BINS };
+
+/* A share of a cell's draws made at one batch size: numerator / denominator; the shares of a plan sum to 1. */
+struct plan_batch {
+    uint32_t size;
+    uint64_t numerator, denominator;
+};
+
+struct plan_cell {
+    enum cell_family family;
+    char name[64];             /* letters, digits, '-', '.', '_'; unique in the plan */
+    const struct table *table; /* of the plan */
+    double temperature;        /* 1 if absent */
+    uint64_t draws;            /* of the first stage */
+    double epsilon;            /* the total variation that still counts as equivalent */
+    enum cell_certify certify;
+    char published[32];        /* a figure to print beside ours, or "" */
+};
+
+struct plan {
+    char name[64];
+    char sha256[65];
+    uint64_t seed;
+    struct plan_batch batch[PLAN_BATCHES_MAX];
+    size_t batches;
+    struct table *table;
+    size_t tables;
+    struct plan_cell *cell;
+    size_t cells;
+};
+
+/* NAME (of golden_dir/plans/NAME.json) or FILE (a word with '/' or ending in .json). Owned: plan_free. */
+int plan_load(struct plan *plan, const char *name_or_file, const char *golden_dir, struct trouble *trouble);
+void plan_free(struct plan *plan);
+
+/* One chunk: a fixed slice of a cell's draws at one batch size. */
+struct plan_chunk {
+    size_t cell, batch; /* indices */
+    int stage;          /* 1 or 2 */
+    uint64_t index;     /* within (cell, stage, batch) */
+    uint64_t draws;
+    uint64_t seed;      /* first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index") */
+};
+
+/* All chunks of one cell and stage (stage two draws twice as much), in order of batch, then index. A chunk has
+ * min(65536, 2^28 / vocab) draws rounded down to a multiple of 64 (64 at least; agreement cells: 2^23 / vocab, since they
+ * carry their noise); the last of a batch may be shorter. Draws of a batch: the share rounded down, the remainder going to the last. Owned: free. */
+struct plan_chunk *plan_chunks(const struct plan *plan, size_t cell, int stage, size_t *count);
+#endif

@@ -1,0 +1,17 @@
+/* trouble.c: fill in a struct trouble. */
+#include "suite/trouble.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int trouble_set(struct trouble *trouble, int exit, const char *format, ...)
+{
+    if (trouble->exit)
+        return -1;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(trouble->text, sizeof trouble->text, format, list);
+    va_end(list);
+    trouble->exit = exit;
+    return -1;
+}

@@ -1,0 +1,35 @@
+/* law.h: the exact pmf that draws must follow, of the values as handed over, in double; written apart from kernels/.
+ *
+ * "As handed over" means after conversion to the SUT's dtype: a bf16 sampler is held to the law of the bf16 values. */
+#ifndef SAMPLEGATE_LAW_H
+#define SAMPLEGATE_LAW_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum value_kind { VALUE_LOGITS, VALUE_PROBABILITIES };
+enum value_dtype { VALUE_F32, VALUE_F16, VALUE_BF16 };
+
+/* Round an fp32 to the dtype, nearest even, and back: the value a SUT of that dtype receives. */
+float law_round(float value, enum value_dtype dtype);
+/* The 16 bits of that value. VALUE_F16 or VALUE_BF16. */
+uint16_t law_bits(float value, enum value_dtype dtype);
+
+/* pmf[vocab] of softmax(logits / temperature); log-sum-exp with compensated sums in descending order. -inf is 0. */
+void law_of_logits(const float *logits, size_t vocab, double temperature, double *pmf);
+/* pmf[vocab] of weights, normalised. */
+void law_of_probabilities(const float *weights, size_t vocab, double *pmf);
+
+/* What is handed to a SUT for a table: values[vocab] fp32 holding exactly what the dtype can hold, and their law.
+ * Probabilities are the fp32 rounding of the exact pmf at `temperature` (then of dtype); logits are handed over as they
+ * are, with the temperature as a parameter. */
+void law_hand_over(const float *logits, size_t vocab, double temperature, enum value_kind kind, enum value_dtype dtype,
+                   float *values, double *pmf);
+
+/* The token that exact arithmetic picks from shared noise: argmax pmf / q, lowest id on ties, and the gap in nats between
+ * the best and the second best (infinity with one live id). q[vocab] fp32 Exp(1) noise. */
+struct exact_choice {
+    int32_t token, second;
+    double gap;
+};
+struct exact_choice law_choose(const double *pmf, const float *q, size_t vocab);
+#endif
