@@ -1,0 +1,97 @@
+/* check.h: what a check is: a question about the counts of one cell, answered by p-values or by an impossibility.
+ *
+ * To add one: a file suite/checks/<family>/<check>.c with its evaluate function, the mutant that it kills in
+ * suite/sut/mutants/, and one line in registry.c. */
+#ifndef SAMPLEGATE_CHECK_H
+#define SAMPLEGATE_CHECK_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "stats/error_budget.h"
+#include "stats/tests.h"
+#include "suite/judge/plan.h"
+
+/* Tokens of one cell and stage, counted: integers, so chunks merge in any order. */
+struct cell_counts {
+    size_t vocab, batches;
+    uint64_t *batch[PLAN_BATCHES_MAX]; /* [vocab] each */
+    uint64_t *pooled;                  /* [vocab] */
+    uint64_t batch_draws[PLAN_BATCHES_MAX], draws;
+};
+
+/* Shared noise: how the SUT's tokens compare with exact arithmetic on the same noise. */
+struct agreement_counts {
+    uint64_t rows, mismatches; /* all rows; rows where the token differs from the exact one */
+    uint64_t near_ties;        /* rows whose exact gap is within the rounding bound: only these may differ */
+    uint64_t unexplained;      /* mismatches beyond the bound */
+    double worst_gap;          /* nats, of the worst unexplained mismatch */
+    uint64_t worst_row;
+    int32_t worst_token, worst_exact;
+};
+
+/* What a check looks at. */
+struct check_input {
+    const struct plan *plan;
+    const struct plan_cell *cell;
+    const double *pmf; /* [vocab] the exact law */
+    size_t vocab;
+    int stage;
+    double floor; /* least expected count of a cell of a partition at this stage */
+    const struct cell_counts *counts;          /* family equivalence */
+    const struct agreement_counts *agreement;  /* family agreement */
+};
+
+/* One answer. A violation needs no probability: it cannot happen in a correct sampler. */
+struct statistic {
+    const struct check *check;
+    char name[40]; /* unique within (cell, check): "batch-32/upper" */
+    bool violation;
+    enum statistic_kind kind;
+    struct tail tail;
+    double value, expected;
+    char smallest_effect[64]; /* what this statistic could just have seen, or "" */
+    char text[160];           /* observed against expected, in words, when it is rejected */
+    /* filled in by the judge: */
+    double level;     /* at which it was rejected or not, in its last stage */
+    bool flagged;     /* in stage one */
+    bool confirmed;   /* in stage two, or at once for a violation */
+    struct tail tail2;
+};
+
+struct evidence {
+    struct statistic *statistic;
+    size_t count;
+};
+
+/* A zeroed statistic of `check` appended to the list; the pointer is valid until the next call. */
+struct statistic *evidence_add(struct evidence *evidence, const struct check *check, const char *name);
+void evidence_free(struct evidence *evidence);
+
+struct check {
+    const char *key; /* "equivalence.rank": family, dot, name */
+    enum cell_family family;
+    const char *golden;      /* file under golden/ that holds the expectation */
+    const char *mutant;      /* id in mutants.so that this check must reject */
+    const char *mutant_cell; /* cell of plan gate on which it is rejected */
+    const char *sentence;    /* for users */
+    void (*evaluate)(const struct check *check, const struct check_input *input, struct evidence *evidence);
+};
+
+extern const struct check check_registry[];
+extern const size_t check_registry_count;
+
+/* Does a --check PREFIX select this key? "" selects all; a prefix ends at a dot or at the key's end. */
+bool check_selected(const struct check *check, const char *prefix);
+
+void check_support(const struct check *, const struct check_input *, struct evidence *);
+void check_rank(const struct check *, const struct check_input *, struct evidence *);
+void check_id(const struct check *, const struct check_input *, struct evidence *);
+void check_fine(const struct check *, const struct check_input *, struct evidence *);
+void check_batch(const struct check *, const struct check_input *, struct evidence *);
+void check_regularity(const struct check *, const struct check_input *, struct evidence *);
+void check_token(const struct check *, const struct check_input *, struct evidence *);
+void check_contrast(const struct check *, const struct check_input *, struct evidence *);
+void check_tail(const struct check *, const struct check_input *, struct evidence *);
+void check_edge(const struct check *, const struct check_input *, struct evidence *);
+void check_near_tie(const struct check *, const struct check_input *, struct evidence *);
+#endif

@@ -1,0 +1,216 @@
+/* worker.c: start, ask and stop one child process. */
+#include "suite/judge/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+volatile bool worker_stop_all;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* After fork: only async-signal-safe calls. On failure the parent reads errno from `report`. */
+static _Noreturn void child(const struct spec *spec, char **environment, int in, int out, int errors, int report)
+{
+    setpgid(0, 0); /* a terminal's Ctrl-C reaches the judge alone, which then stops its workers */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(errors, 2) >= 0)
+        execvpe(spec->argv[0], spec->argv, environment);
+    int code = errno;
+    if (write(report, &code, sizeof code) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* This process's environment with the spec's variables put in front (the first of a name wins in getenv). */
+static char **merged_environment(const struct spec *spec)
+{
+    extern char **environ;
+    size_t mine = 0, theirs = 0;
+    while (spec->environment[mine])
+        mine++;
+    while (environ[theirs])
+        theirs++;
+    char **merged = calloc(mine + theirs + 1, sizeof *merged);
+    if (!merged)
+        abort();
+    memcpy(merged, spec->environment, mine * sizeof *merged);
+    size_t count = mine;
+    for (size_t i = 0; i < theirs; i++) {
+        bool replaced = false;
+        for (size_t j = 0; j < mine; j++)
+            replaced |= !strncmp(environ[i], spec->environment[j], (size_t)(strchr(spec->environment[j], '=') - spec->environment[j]) + 1);
+        if (!replaced)
+            merged[count++] = environ[i];
+    }
+    return merged;
+}
+
+static int spawn(struct worker *worker, const struct spec *spec, struct trouble *trouble)
+{
+    *worker = (struct worker){.pid = -1, .in = -1, .out = -1, .errors = tmpfile()};
+    int to[2], from[2], report[2];
+    if (!worker->errors || pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) || pipe2(report, O_CLOEXEC))
+        return trouble_set(trouble, EXIT_USAGE, "%s: cannot start a worker: %s", spec->text, strerror(errno));
+    char **environment = merged_environment(spec);
+    pid_t pid = fork();
+    if (pid == 0)
+        child(spec, environment, to[0], from[1], fileno(worker->errors), report[1]);
+    free(environment);
+    close(to[0]);
+    close(from[1]);
+    close(report[1]);
+    worker->in = to[1];
+    worker->out = from[0];
+    worker->pid = pid;
+    int code = pid < 0 ? errno : 0;
+    if (pid > 0) {
+        setpgid(pid, pid); /* also here: whoever comes first */
+        if (read(report[0], &code, sizeof code) < 0)
+            code = 0;
+    }
+    close(report[0]);
+    return code ? trouble_set(trouble, EXIT_USAGE, "%s: cannot run %s: %s", spec->text, spec->argv[0], strerror(code)) : 0;
+}
+
+/* The last lines of the child's stderr, on one line, appended to `why`. */
+static void quote_errors(const struct worker *worker, char *why, size_t why_bytes)
+{
+    char tail[401];
+    int fd = fileno(worker->errors);
+    off_t end = lseek(fd, 0, SEEK_END), start = end > 400 ? end - 400 : 0;
+    ssize_t length = pread(fd, tail, sizeof tail - 1, start);
+    if (length <= 0)
+        return;
+    tail[length] = '\0';
+    while (length > 0 && tail[length - 1] == '\n')
+        tail[--length] = '\0';
+    for (ssize_t i = 0; i < length; i++)
+        if ((unsigned char)tail[i] < ' ')
+            tail[i] = ' ';
+    size_t used = strlen(why);
+    snprintf(why + used, why_bytes - used, "; its stderr ends: %s%s", start ? "..." : "", tail);
+}
+
+/* How the child ended, if it did within a moment. */
+static void describe_end(struct worker *worker, char *why, size_t why_bytes)
+{
+    int status = 0;
+    for (int i = 0; i < 100 && worker->pid > 0; i++) {
+        if (waitpid(worker->pid, &status, WNOHANG) == worker->pid) {
+            worker->pid = -1;
+            size_t used = strlen(why);
+            if (WIFSIGNALED(status))
+                snprintf(why + used, why_bytes - used, " (killed by signal %d, %s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+            else
+                snprintf(why + used, why_bytes - used, " (exit %d)", WEXITSTATUS(status));
+            return;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+}
+
+/* Wait in slices, so that a stop is noticed, then read the frame that has begun to arrive. */
+static enum worker_result receive(struct worker *worker, struct frame *reply, double timeout, char *why, size_t why_bytes)
+{
+    double deadline = now() + timeout;
+    struct pollfd ready = {.fd = worker->out, .events = POLLIN};
+    while (poll(&ready, 1, 100) <= 0) {
+        if (worker_stop_all)
+            return WORKER_STOPPED;
+        if (now() > deadline) {
+            snprintf(why, why_bytes, "the worker hangs: no answer within %.0f s", timeout);
+            quote_errors(worker, why, why_bytes);
+            return WORKER_LOST;
+        }
+    }
+    char detail[256] = "";
+    *reply = (struct frame){0};
+    enum frame_result result = frame_read(worker->out, reply, 60000, detail, sizeof detail);
+    if (result == FRAME_OK)
+        return WORKER_OK;
+    if (worker_stop_all)
+        return WORKER_STOPPED;
+    if (result == FRAME_END)
+        snprintf(why, why_bytes, "the worker died");
+    else
+        snprintf(why, why_bytes, "the worker's answer is broken: %s", detail);
+    describe_end(worker, why, why_bytes);
+    quote_errors(worker, why, why_bytes);
+    return WORKER_LOST;
+}
+
+enum worker_result worker_ask(struct worker *worker, const struct frame *request, struct frame *reply, double timeout, char *why, size_t why_bytes)
+{
+    char detail[256] = "";
+    enum frame_result sent = frame_write(worker->in, request, (int)(timeout * 1000), detail, sizeof detail);
+    if (sent == FRAME_OK)
+        return receive(worker, reply, timeout, why, why_bytes);
+    if (worker_stop_all)
+        return WORKER_STOPPED;
+    if (sent == FRAME_TIMEOUT)
+        snprintf(why, why_bytes, "the worker hangs: it took no request within %.0f s", timeout);
+    else
+        snprintf(why, why_bytes, "the worker died");
+    describe_end(worker, why, why_bytes);
+    quote_errors(worker, why, why_bytes);
+    return WORKER_LOST;
+}
+
+int worker_start(struct worker *worker, const struct spec *spec, const struct plan *plan, double timeout, struct sut *sut, struct trouble *trouble)
+{
+    if (spawn(worker, spec, trouble))
+        return -1;
+    struct frame request = {0}, reply = {0};
+    frame_set(&request, "message", "hello");
+    frame_set(&request, "protocol", FRAME_PROTOCOL);
+    frame_set(&request, "plan", plan->name);
+    frame_set(&request, "plan_sha256", plan->sha256);
+    char why[900] = "";
+    enum worker_result result = worker_ask(worker, &request, &reply, timeout, why, sizeof why);
+    frame_free(&request);
+    if (result == WORKER_STOPPED)
+        return trouble_set(trouble, EXIT_INTERRUPTED, "interrupted");
+    if (result == WORKER_LOST)
+        return trouble_set(trouble, EXIT_USAGE, "%s: no hello: %s", spec->text, why);
+    return sut_read(sut, &reply, spec->text, trouble);
+}
+
+void worker_stop(struct worker *worker)
+{
+    if (worker->in >= 0)
+        close(worker->in);
+    if (worker->pid > 0) {
+        int status;
+        pid_t group = worker->pid;
+        for (int i = 0; i < 40 && worker->pid > 0 && !worker_stop_all; i++) {
+            if (waitpid(worker->pid, &status, WNOHANG) == worker->pid)
+                worker->pid = -1;
+            else
+                nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        }
+        killpg(group, SIGKILL);
+        if (worker->pid > 0)
+            waitpid(worker->pid, &status, 0);
+    }
+    if (worker->out >= 0)
+        close(worker->out);
+    if (worker->errors)
+        fclose(worker->errors);
+    *worker = (struct worker){.pid = -1, .in = -1, .out = -1};
+}
