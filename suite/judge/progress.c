@@ -1,0 +1,30 @@
+/* progress.c: one line on stderr while work goes on, if stderr is a terminal. */
+#include "suite/judge/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REDRAW_SECONDS 0.1
+
+void progress_begin(struct progress *progress, int stage)
+{
+    *progress = (struct progress){.shown = isatty(STDERR_FILENO) == 1, .stage = stage};
+}
+
+void progress_show(struct progress *progress, const char *label, const char *cell, size_t done, size_t total)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (!progress->shown || (now - progress->last < REDRAW_SECONDS && done < total))
+        return;
+    progress->last = now;
+    fprintf(stderr, "\r%s%sstage %d  %3zu %%  %-24s", label, *label ? "  " : "", progress->stage, 100 * done / total, cell);
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->shown)
+        fprintf(stderr, "\r%70s\r", "");
+}

@@ -1,0 +1,105 @@
+/* recording.c: read and index a worker's recorded output. */
+#include "suite/judge/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *text(const struct frame *frame, const char *key)
+{
+    const char *value = frame_get(frame, key);
+    return value ? value : "";
+}
+
+static int take_hello(struct recording *recording, struct frame *frame, const char *file, struct trouble *trouble)
+{
+    static const char *const keys[] = {"name", "version", "dtype", "plan", "plan_sha256"};
+    if (!recording->hello.entries) {
+        recording->hello = *frame;
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(text(&recording->hello, keys[i]), text(frame, keys[i])))
+            return trouble_set(trouble, EXIT_USAGE, "%s: %s is '%s', but '%s' in the recording before it", file, keys[i],
+                               text(frame, keys[i]), text(&recording->hello, keys[i]));
+    frame_free(frame);
+    return 0;
+}
+
+static int read_file(struct recording *recording, const char *file, struct trouble *trouble)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC), failed = 0;
+    if (fd < 0)
+        return trouble_set(trouble, EXIT_USAGE, "%s: %s", file, strerror(errno));
+    for (size_t n = 0; !failed; n++) {
+        struct frame frame = {0};
+        char why[256] = "";
+        enum frame_result result = frame_read(fd, &frame, -1, why, sizeof why);
+        if (result == FRAME_END && n > 0)
+            break;
+        if (result != FRAME_OK) {
+            failed = trouble_set(trouble, EXIT_USAGE, "%s: frame %zu: %s (a recording is a worker's whole output)", file, n,
+                                 result == FRAME_END ? "the file is empty" : why);
+        } else if (!strcmp(text(&frame, "message"), "hello")) {
+            failed = take_hello(recording, &frame, file, trouble);
+        } else if (n == 0) {
+            failed = trouble_set(trouble, EXIT_USAGE, "%s: the first frame is '%s', not 'hello'", file, text(&frame, "message"));
+            frame_free(&frame);
+        } else {
+            struct frame *grown = realloc(recording->answer, (recording->answers + 1) * sizeof *grown);
+            if (!grown)
+                abort();
+            recording->answer = grown;
+            recording->answer[recording->answers++] = frame;
+        }
+    }
+    close(fd);
+    return failed;
+}
+
+/* Order of (cell, stage, batch, chunk); all are short strings, so any total order will do. */
+static int compare(const void *a, const void *b)
+{
+    static const char *const keys[] = {"cell", "stage", "batch", "chunk"};
+    for (size_t i = 0; i < 4; i++) {
+        int order = strcmp(text(a, keys[i]), text(b, keys[i]));
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+int recording_open(struct recording *recording, char *const *files, size_t count, struct trouble *trouble)
+{
+    *recording = (struct recording){0};
+    for (size_t i = 0; i < count; i++)
+        if (read_file(recording, files[i], trouble))
+            return -1;
+    if (recording->answers)
+        qsort(recording->answer, recording->answers, sizeof *recording->answer, compare);
+    return 0;
+}
+
+const struct frame *recording_find(const struct recording *recording, const struct plan *plan, const struct plan_chunk *chunk)
+{
+    struct frame key = {0};
+    frame_set(&key, "cell", plan->cell[chunk->cell].name);
+    frame_set_u64(&key, "stage", (uint64_t)chunk->stage);
+    frame_set_u64(&key, "batch", plan->batch[chunk->batch].size);
+    frame_set_u64(&key, "chunk", chunk->index);
+    const struct frame *found = recording->answers ? bsearch(&key, recording->answer, recording->answers, sizeof key, compare) : NULL;
+    frame_free(&key);
+    return found;
+}
+
+void recording_free(struct recording *recording)
+{
+    for (size_t i = 0; i < recording->answers; i++)
+        frame_free(&recording->answer[i]);
+    free(recording->answer);
+    frame_free(&recording->hello);
+    *recording = (struct recording){0};
+}

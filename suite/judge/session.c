@@ -1,0 +1,268 @@
+/* session.c: run one SUT through one plan: chunks to workers, counts to checks, suspects to a second stage. */
+#include "suite/judge/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "suite/judge/stage.h"
+
+static void *allocate(size_t count, size_t bytes)
+{
+    void *memory = calloc(count ? count : 1, bytes);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* A cell is run if its name matches and some selected check looks at its family. */
+static bool selected(const struct session *session, const struct plan_cell *cell)
+{
+    bool looked_at = false;
+    for (size_t i = 0; i < check_registry_count; i++)
+        looked_at |= check_registry[i].family == cell->family && check_selected(&check_registry[i], session->options.checks);
+    return looked_at && has_prefix(cell->name, session->options.cells);
+}
+
+static void counts_allocate(struct cell_counts *counts, const struct plan *plan, size_t vocab)
+{
+    *counts = (struct cell_counts){.vocab = vocab, .batches = plan->batches, .pooled = allocate(vocab, sizeof(uint64_t))};
+    for (size_t b = 0; b < plan->batches; b++)
+        counts->batch[b] = allocate(vocab, sizeof(uint64_t));
+}
+
+static void skip(struct cell_result *result, const char *why)
+{
+    result->state = CELL_SKIPPED;
+    snprintf(result->why, sizeof result->why, "%s", why);
+}
+
+static void prepare_cell(struct session *session, struct cell_result *result)
+{
+    const struct plan_cell *cell = result->cell;
+    const struct sut *sut = &session->sut;
+    size_t vocab = cell->table->vocab;
+    result->kind = sut->kind;
+    if (cell->family == FAMILY_AGREEMENT && !sut->noise) {
+        skip(result, "the sampler takes no noise");
+        return;
+    }
+    if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature) {
+        skip(result, "the sampler takes logits but no temperature");
+        return;
+    }
+    result->values = allocate(vocab, sizeof *result->values);
+    result->pmf = allocate(vocab, sizeof *result->pmf);
+    law_hand_over(cell->table->logits, vocab, cell->temperature, result->kind, sut->dtype, result->values, result->pmf);
+    if (sut->dtype != VALUE_F32) {
+        result->bits = allocate(vocab, sizeof *result->bits);
+        for (size_t i = 0; i < vocab; i++)
+            result->bits[i] = law_bits(result->values[i], sut->dtype);
+    }
+    for (size_t i = 0; i < vocab; i++)
+        result->heaviest = fmax(result->heaviest, result->pmf[i]);
+    if (cell->family == FAMILY_EQUIVALENCE)
+        for (int stage = 0; stage < 2; stage++)
+            counts_allocate(&result->counts[stage], session->plan, vocab);
+    if (session->options.keep_tokens && cell->family == FAMILY_EQUIVALENCE)
+        result->token = allocate(cell->draws, sizeof *result->token);
+}
+
+void session_prepare(struct session *session)
+{
+    session->cell = allocate(session->plan->cells, sizeof *session->cell);
+    for (size_t i = 0; i < session->plan->cells; i++) {
+        struct cell_result *result = &session->cell[i];
+        result->cell = &session->plan->cell[i];
+        result->selected = selected(session, result->cell);
+        if (result->selected)
+            prepare_cell(session, result);
+    }
+}
+
+static void evaluate(const struct session *session, const struct cell_result *result, int stage, struct evidence *evidence)
+{
+    struct check_input input = {
+        .plan = session->plan,
+        .cell = result->cell,
+        .pmf = result->pmf,
+        .vocab = result->cell->table->vocab,
+        .stage = stage,
+        .floor = stage == 1 ? FLOOR_STAGE_ONE : FLOOR_STAGE_TWO,
+        .counts = &result->counts[stage - 1],
+        .agreement = &result->agreement,
+    };
+    for (size_t i = 0; i < check_registry_count; i++) {
+        const struct check *check = &check_registry[i];
+        if (check->family == result->cell->family && check_selected(check, session->options.checks))
+            check->evaluate(check, &input, evidence);
+    }
+}
+
+/* Stage one: every statistic; those at or below alpha1 are flagged, violations are settled at once. */
+static void judge_stage_one(struct session *session)
+{
+    for (size_t i = 0; i < session->plan->cells; i++) {
+        struct cell_result *result = &session->cell[i];
+        if (!result->selected || result->state != CELL_RAN)
+            continue;
+        evaluate(session, result, 1, &result->evidence);
+        for (size_t s = 0; s < result->evidence.count; s++) {
+            struct statistic *statistic = &result->evidence.statistic[s];
+            statistic->level = BUDGET_STAGE_ONE;
+            statistic->confirmed = statistic->violation;
+            statistic->flagged = statistic->violation || statistic->tail.p <= statistic->level;
+            result->flagged |= statistic->flagged && !statistic->violation;
+            if (statistic->kind == STATISTIC_FINE)
+                session->fine++;
+            else
+                session->plain++;
+        }
+    }
+}
+
+/* Stage two, on fresh draws: only what was flagged, at what is left of the error budget. */
+static void judge_stage_two(struct session *session, struct cell_result *result)
+{
+    struct evidence fresh = {0};
+    evaluate(session, result, 2, &fresh);
+    for (size_t s = 0; s < result->evidence.count; s++) {
+        struct statistic *statistic = &result->evidence.statistic[s];
+        for (size_t f = 0; f < fresh.count; f++) {
+            const struct statistic *again = &fresh.statistic[f];
+            if (again->check != statistic->check || strcmp(again->name, statistic->name))
+                continue;
+            if (again->violation) { /* seen only now: no probability needed */
+                statistic->violation = statistic->flagged = statistic->confirmed = true;
+                memcpy(statistic->text, again->text, sizeof statistic->text);
+            } else if (statistic->flagged && !statistic->violation) {
+                statistic->tail2 = again->tail;
+                statistic->level = budget_level(2, statistic->kind, session->plain);
+                statistic->confirmed = again->tail.p <= statistic->level;
+                if (statistic->confirmed) {
+                    statistic->value = again->value;
+                    statistic->expected = again->expected;
+                    memcpy(statistic->text, again->text, sizeof statistic->text);
+                }
+            }
+        }
+    }
+    evidence_free(&fresh);
+}
+
+/* The certificate looks once, at stage one's draws, whatever the second stage does. */
+static void certify(struct cell_result *result)
+{
+    const struct plan_cell *cell = result->cell;
+    if (cell->family == FAMILY_AGREEMENT) {
+        result->mismatch_bound = agreement_upper_bound(result->agreement.mismatches, result->agreement.rows, BUDGET_CERTIFICATE);
+        return;
+    }
+    size_t vocab = cell->table->vocab;
+    struct partition *all = partition_ids(result->pmf, vocab);
+    struct partition *over = cell->certify == CERTIFY_IDS ? partition_ids(result->pmf, vocab) : partition_bins(result->pmf, vocab);
+    uint64_t *observed = allocate(all->cells > over->cells ? all->cells : over->cells, sizeof *observed);
+    const struct cell_counts *counts = &result->counts[0];
+    double draws = (double)counts->draws;
+    partition_count(all, counts->pooled, observed);
+    double total_variation = tv_observed(observed, all->mass, all->cells);
+    result->tv_expected = tv_expected(all->mass, all->cells, draws);
+    result->tv_deviation = tv_deviation(all->mass, all->cells, draws);
+    memset(observed, 0, all->cells * sizeof *observed);
+    partition_count(over, counts->pooled, observed);
+    uint64_t outside = support_test(counts->pooled, result->pmf, vocab).draws;
+    result->bound = tv_upper_bound(observed, outside, over->mass, over->cells, BUDGET_CERTIFICATE);
+    result->bound.observed = total_variation; /* shown over all ids, bounded over the certificate's cells */
+    result->bound_cells = over->cells;
+    result->draws_needed = tv_draws_needed(over->mass, over->cells, cell->epsilon, BUDGET_CERTIFICATE);
+    free(observed);
+    partition_free(all);
+    partition_free(over);
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int run_stages(struct session *session, struct worker *first, struct trouble *trouble)
+{
+    double start = seconds_now();
+    session_prepare(session);
+    int failed = stage_run(session, 1, first, start, trouble);
+    if (!failed) {
+        judge_stage_one(session);
+        for (size_t i = 0; i < session->plan->cells; i++)
+            if (session->cell[i].selected && session->cell[i].state == CELL_RAN)
+                certify(&session->cell[i]);
+        failed = stage_run(session, 2, first, start, trouble);
+        for (size_t i = 0; i < session->plan->cells && !failed; i++)
+            if (session->cell[i].selected && session->cell[i].flagged && session->cell[i].state == CELL_RAN)
+                judge_stage_two(session, &session->cell[i]);
+    }
+    session->seconds = seconds_now() - start;
+    session->interrupted = worker_stop_all;
+    return failed;
+}
+
+int session_run(struct session *session, const struct plan *plan, const struct spec *spec, const struct session_options *options, struct trouble *trouble)
+{
+    *session = (struct session){.plan = plan, .spec = spec, .options = *options};
+    struct worker first;
+    if (spec->recording) {
+        session->recording = allocate(1, sizeof *session->recording);
+        if (recording_open(session->recording, (char *[]){spec->recording}, 1, trouble))
+            return -1;
+        return session_replay(session, plan, session->recording, options, trouble);
+    }
+    int failed = worker_start(&first, spec, plan, options->timeout, &session->sut, trouble) || run_stages(session, &first, trouble);
+    worker_stop(&first);
+    return failed ? -1 : 0;
+}
+
+int session_replay(struct session *session, const struct plan *plan, struct recording *recording, const struct session_options *options, struct trouble *trouble)
+{
+    const struct spec *spec = session->spec;
+    *session = (struct session){.plan = plan, .spec = spec, .options = *options, .recording = recording};
+    const char *hash = frame_get(&recording->hello, "plan_sha256"), *name = frame_get(&recording->hello, "plan");
+    struct frame hello = recording->hello;
+    recording->hello = (struct frame){0}; /* sut_read takes it over */
+    if (sut_read(&session->sut, &hello, spec ? spec->text : "recording", trouble))
+        return -1;
+    if (!hash || strcmp(hash, plan->sha256))
+        return trouble_set(trouble, EXIT_USAGE, "the recording was made for plan '%s' (sha256 %.12s...), not for '%s' (%.12s...)",
+                           name ? name : "?", hash ? hash : "?", plan->name, plan->sha256);
+    return run_stages(session, NULL, trouble);
+}
+
+void session_free(struct session *session)
+{
+    for (size_t i = 0; session->cell && i < session->plan->cells; i++) {
+        struct cell_result *result = &session->cell[i];
+        for (int stage = 0; stage < 2; stage++) {
+            for (size_t b = 0; b < PLAN_BATCHES_MAX; b++)
+                free(result->counts[stage].batch[b]);
+            free(result->counts[stage].pooled);
+        }
+        free(result->values);
+        free(result->bits);
+        free(result->pmf);
+        free(result->token);
+        evidence_free(&result->evidence);
+    }
+    free(session->cell);
+    if (session->recording && session->spec && session->spec->recording) {
+        recording_free(session->recording);
+        free(session->recording);
+    }
+    sut_free(&session->sut);
+    *session = (struct session){0};
+}
