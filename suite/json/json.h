@@ -48,8 +48,14 @@ int json_array(const struct json_cursor *at, const char *key, struct json_cursor
 int json_object(const struct json_cursor *at, const char *key, struct json_cursor *object, struct trouble *trouble);
 /* Element i of an array cursor, whatever its type. */
 struct json_cursor json_at(const struct json_cursor *array, size_t i);
+/* The element after `element`: cJSON's arrays are lists, so a long one is walked from json_at(array, 0) with this. */
+struct json_cursor json_next(const struct json_cursor *element);
+int json_integer_here(const struct json_cursor *element, int64_t low, int64_t high, int64_t *value, struct trouble *trouble);
 int json_integer_at(const struct json_cursor *array, size_t i, int64_t low, int64_t high, int64_t *value, struct trouble *trouble);
 int json_string_at(const struct json_cursor *array, size_t i, const char **value, struct trouble *trouble);
+/* Names of tables, cells and plans: what a file name and a command line can hold without quoting. `bytes`: room, with the NUL. */
+#define JSON_NAME_RULE "1 to 63 letters, digits, '-', '.' or '_'"
+bool json_is_name(const char *text, size_t bytes);
 /* An error about this place, in the house's form: "FILE: WHERE: what". */
 __attribute__((format(printf, 3, 4))) int json_trouble(const struct json_cursor *at, struct trouble *trouble, const char *format, ...);
 #endif

@@ -49,7 +49,7 @@ struct plan_chunk {
     int stage;          /* 1 or 2 */
     uint64_t index;     /* within (cell, stage, batch) */
     uint64_t draws;
-    uint64_t seed;      /* first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index") */
+    uint64_t seed;      /* first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index"), big-endian */
 };
 
 /* All chunks of one cell and stage (stage two draws twice as much), in order of batch, then index. A chunk has

@@ -14,9 +14,10 @@ float law_round(float value, enum value_dtype dtype);
 /* The 16 bits of that value. VALUE_F16 or VALUE_BF16. */
 uint16_t law_bits(float value, enum value_dtype dtype);
 
-/* pmf[vocab] of softmax(logits / temperature); log-sum-exp with compensated sums in descending order. -inf is 0. */
+/* pmf[vocab] of softmax(logits / temperature), with compensated sums. Logits are finite or -inf, whose probability is 0;
+ * with no finite logit all are 0. */
 void law_of_logits(const float *logits, size_t vocab, double temperature, double *pmf);
-/* pmf[vocab] of weights, normalised. */
+/* pmf[vocab] of weights, normalised; what is not above 0 counts as 0. */
 void law_of_probabilities(const float *weights, size_t vocab, double *pmf);
 
 /* What is handed to a SUT for a table: values[vocab] fp32 holding exactly what the dtype can hold, and their law.
@@ -26,7 +27,8 @@ void law_hand_over(const float *logits, size_t vocab, double temperature, enum v
                    float *values, double *pmf);
 
 /* The token that exact arithmetic picks from shared noise: argmax pmf / q, lowest id on ties, and the gap in nats between
- * the best and the second best (infinity with one live id). q[vocab] fp32 Exp(1) noise. */
+ * the best and the second best (infinity with one live id; token -1 with none). q[vocab] fp32 Exp(1) noise. The quotients
+ * are doubles: a gap below 1e-14 nats does not say which of the two exact arithmetic would pick. */
 struct exact_choice {
     int32_t token, second;
     double gap;

@@ -1,0 +1,305 @@
+/* plan.c: read a plan file strictly: what is not understood is refused, never ignored.
+ *
+ * chunk.c cuts what it says into chunks. */
+#include "suite/judge/plan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/sha.h>
+
+#define PLAN_SCHEMA "samplegate-plan-1"
+#define PLAN_TABLES_MAX 256
+#define PLAN_CELLS_MAX 4096
+#define DRAWS_MAX 1000000000
+#define BATCH_SIZE_MAX 65536
+#define SHARE_MAX 1000000 /* greatest denominator: share * draws stays within 64 bits */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* "a/b" with 1 <= a <= b <= SHARE_MAX, or "1". */
+static int read_share(struct plan_batch *batch, const struct json_cursor *at, struct trouble *trouble)
+{
+    const char *text;
+    if (json_string(at, "share", &text, trouble))
+        return -1;
+    unsigned long long numerator = 1, denominator = 1;
+    if (strcmp(text, "1") != 0) {
+        size_t above = strspn(text, "0123456789"), below = 0;
+        if (text[above] == '/')
+            below = strspn(text + above + 1, "0123456789");
+        if (above < 1 || above > 7 || below < 1 || below > 7 || text[above + 1 + below])
+            numerator = 0;
+        else
+            sscanf(text, "%llu/%llu", &numerator, &denominator);
+    }
+    if (numerator < 1 || numerator > denominator || denominator > SHARE_MAX)
+        return json_trouble(at, trouble,
+                            "\"share\" must be \"1\" or a fraction such as \"3/8\", at most 1, its "
+                            "denominator at most 1000000");
+    batch->numerator = numerator;
+    batch->denominator = denominator;
+    return 0;
+}
+
+/* The shares must sum to exactly 1, in integers over their least common denominator. */
+static int check_shares(const struct plan *plan, const struct json_cursor *at, struct trouble *trouble)
+{
+    uint64_t common = 1, sum = 0;
+    for (size_t i = 0; i < plan->batches; i++) {
+        uint64_t denominator = plan->batch[i].denominator;
+        if (__builtin_mul_overflow(common, denominator / common_divisor(common, denominator), &common) ||
+            common > UINT64_MAX / PLAN_BATCHES_MAX)
+            return json_trouble(at, trouble,
+                                "the shares' common denominator is beyond 2^61; choose simpler fractions");
+    }
+    for (size_t i = 0; i < plan->batches; i++)
+        sum += common / plan->batch[i].denominator * plan->batch[i].numerator;
+    if (sum != common)
+        return json_trouble(at, trouble, "the shares must sum to exactly 1, they sum to %llu/%llu",
+                            (unsigned long long)sum, (unsigned long long)common);
+    return 0;
+}
+
+static int read_batches(struct plan *plan, const struct json_cursor *root, struct trouble *trouble)
+{
+    static const char *const keys[] = {"size", "share", NULL};
+    struct json_cursor array;
+    size_t length;
+    if (json_array(root, "batches", &array, &length, trouble))
+        return -1;
+    if (length < 1 || length > PLAN_BATCHES_MAX)
+        return json_trouble(&array, trouble, "must have 1 to %d entries, has %zu", PLAN_BATCHES_MAX, length);
+    for (size_t i = 0; i < length; i++) {
+        struct json_cursor at = json_at(&array, i);
+        int64_t size;
+        if (json_known_keys(&at, keys, trouble) ||
+            json_integer(&at, "size", 1, BATCH_SIZE_MAX, &size, trouble) ||
+            read_share(&plan->batch[i], &at, trouble))
+            return -1;
+        plan->batch[i].size = (uint32_t)size;
+        for (size_t k = 0; k < i; k++)
+            if (plan->batch[k].size == plan->batch[i].size)
+                return json_trouble(&at, trouble,
+                                    "size %u is there already; each batch size may be given once",
+                                    plan->batch[i].size);
+    }
+    plan->batches = length;
+    return check_shares(plan, &array, trouble);
+}
+
+static int read_tables(struct plan *plan, const struct json_cursor *root, struct trouble *trouble)
+{
+    struct json_cursor array;
+    size_t length;
+    if (json_array(root, "tables", &array, &length, trouble))
+        return -1;
+    if (length < 1 || length > PLAN_TABLES_MAX)
+        return json_trouble(&array, trouble, "must have 1 to %d tables, has %zu", PLAN_TABLES_MAX, length);
+    plan->table = calloc(length, sizeof *plan->table);
+    if (!plan->table)
+        return json_trouble(&array, trouble, "out of memory");
+    for (size_t i = 0; i < length; i++) {
+        struct json_cursor at = json_at(&array, i);
+        if (table_read(&plan->table[i], &at, trouble))
+            return -1;
+        plan->tables = i + 1;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(plan->table[k].name, plan->table[i].name) == 0)
+                return json_trouble(&at, trouble, "a table named \"%s\" is there already",
+                                    plan->table[i].name);
+    }
+    return 0;
+}
+
+static int read_cell_table(const struct plan *plan, struct plan_cell *cell, const struct json_cursor *at,
+                           struct trouble *trouble)
+{
+    const char *name;
+    if (json_string(at, "table", &name, trouble))
+        return -1;
+    for (size_t i = 0; i < plan->tables; i++)
+        if (strcmp(plan->table[i].name, name) == 0) {
+            cell->table = &plan->table[i];
+            return 0;
+        }
+    char known[512] = "";
+    for (size_t i = 0, used = 0; i < plan->tables && used + 70 < sizeof known; i++, used = strlen(known))
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", plan->table[i].name);
+    return json_trouble(at, trouble, "\"table\" names no table of this plan; its tables are: %s", known);
+}
+
+/* What only an equivalence cell has, and must have. */
+static int read_certificate(struct plan_cell *cell, const struct json_cursor *at, struct trouble *trouble)
+{
+    static const char *const names[] = {"none", "ids", "bins", NULL};
+    int certify;
+    if (json_number(at, "epsilon", 0, 1, &cell->epsilon, trouble) ||
+        json_one_of(at, "certify", names, &certify, trouble))
+        return -1;
+    if (cell->epsilon <= 0 || cell->epsilon >= 1)
+        return json_trouble(at, trouble, "\"epsilon\" must be above 0 and below 1, is %g", cell->epsilon);
+    cell->certify = (enum cell_certify)certify;
+    return 0;
+}
+
+static int read_cell(const struct plan *plan, struct plan_cell *cell, const struct json_cursor *at,
+                     struct trouble *trouble)
+{
+    static const char *const families[] = {"equivalence", "agreement", NULL};
+    static const char *const equivalence[] = {"family",  "name",    "table",     "temperature", "draws",
+                                              "epsilon", "certify", "published", NULL};
+    static const char *const agreement[] = {"family", "name",      "table", "temperature",
+                                            "draws",  "published", NULL};
+    const char *name, *published = "";
+    int family;
+    int64_t draws;
+    if (json_one_of(at, "family", families, &family, trouble))
+        return -1;
+    cell->family = (enum cell_family)family;
+    cell->temperature = 1;
+    if (json_known_keys(at, cell->family == FAMILY_EQUIVALENCE ? equivalence : agreement, trouble) ||
+        json_string(at, "name", &name, trouble) || read_cell_table(plan, cell, at, trouble) ||
+        json_integer(at, "draws", 1, DRAWS_MAX, &draws, trouble) ||
+        (json_has(at, "temperature") &&
+         json_number(at, "temperature", 0, DBL_MAX, &cell->temperature, trouble)) ||
+        (json_has(at, "published") && json_string(at, "published", &published, trouble)) ||
+        (cell->family == FAMILY_EQUIVALENCE && read_certificate(cell, at, trouble)))
+        return -1;
+    if (!json_is_name(name, sizeof cell->name))
+        return json_trouble(at, trouble, "\"name\" must be " JSON_NAME_RULE);
+    if (cell->temperature <= 0)
+        return json_trouble(at, trouble, "\"temperature\" must be above 0 (greedy is another rule)");
+    if (strlen(published) >= sizeof cell->published)
+        return json_trouble(at, trouble, "\"published\" may have at most %zu bytes",
+                            sizeof cell->published - 1);
+    memcpy(cell->name, name, strlen(name) + 1);
+    memcpy(cell->published, published, strlen(published) + 1);
+    cell->draws = (uint64_t)draws;
+    return 0;
+}
+
+static int read_cells(struct plan *plan, const struct json_cursor *root, struct trouble *trouble)
+{
+    struct json_cursor array;
+    size_t length;
+    if (json_array(root, "cells", &array, &length, trouble))
+        return -1;
+    if (length < 1 || length > PLAN_CELLS_MAX)
+        return json_trouble(&array, trouble, "must have 1 to %d cells, has %zu", PLAN_CELLS_MAX, length);
+    plan->cell = calloc(length, sizeof *plan->cell);
+    if (!plan->cell)
+        return json_trouble(&array, trouble, "out of memory");
+    for (size_t i = 0; i < length; i++) {
+        struct json_cursor at = json_at(&array, i);
+        if (read_cell(plan, &plan->cell[i], &at, trouble))
+            return -1;
+        plan->cells = i + 1;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(plan->cell[k].name, plan->cell[i].name) == 0)
+                return json_trouble(&at, trouble, "a cell named \"%s\" is there already", plan->cell[i].name);
+    }
+    return 0;
+}
+
+static int read_plan(struct plan *plan, const struct json_file *file, struct trouble *trouble)
+{
+    static const char *const schemas[] = {PLAN_SCHEMA, NULL};
+    static const char *const keys[] = {"schema", "name", "notes", "seed", "batches", "tables", "cells", NULL};
+    struct json_cursor root = json_root(file);
+    const char *name, *notes;
+    int schema;
+    if (json_one_of(&root, "schema", schemas, &schema, trouble) || json_known_keys(&root, keys, trouble) ||
+        json_string(&root, "name", &name, trouble) ||
+        (json_has(&root, "notes") && json_string(&root, "notes", &notes, trouble)) ||
+        json_u64_string(&root, "seed", &plan->seed, trouble))
+        return -1;
+    if (!json_is_name(name, sizeof plan->name))
+        return json_trouble(&root, trouble, "\"name\" must be " JSON_NAME_RULE);
+    memcpy(plan->name, name, strlen(name) + 1);
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256((const unsigned char *)file->text, file->bytes, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(plan->sha256 + 2 * i, 3, "%02x", digest[i]);
+    return read_batches(plan, &root, trouble) || read_tables(plan, &root, trouble) ||
+                   read_cells(plan, &root, trouble)
+               ? -1
+               : 0;
+}
+
+static int name_order(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Ends in "no plan NAME" and the plans there are. */
+static int no_such_plan(const char *name, const char *golden_dir, struct trouble *trouble)
+{
+    char directory[1024], known[512] = "", *found[64];
+    size_t count = 0;
+    snprintf(directory, sizeof directory, "%s/plans", golden_dir);
+    DIR *stream = opendir(directory);
+    if (!stream)
+        return trouble_set(trouble, EXIT_USAGE, "no plan \"%s\": %s: %s", name, directory, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(stream)) && count < sizeof found / sizeof *found;) {
+        size_t length = strlen(entry->d_name);
+        if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0)
+            if ((found[count] = strndup(entry->d_name, length - 5)))
+                count++;
+    }
+    closedir(stream);
+    qsort(found, count, sizeof *found, name_order);
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", found[i]);
+        free(found[i]);
+    }
+    return trouble_set(trouble, EXIT_USAGE,
+                       "no plan \"%s\" in %s; there are: %s (a file is given with a '/' or .json)", name,
+                       directory, count ? known : "none");
+}
+
+int plan_load(struct plan *plan, const char *name_or_file, const char *golden_dir, struct trouble *trouble)
+{
+    *plan = (struct plan){0};
+    size_t length = strlen(name_or_file);
+    bool is_file =
+        strchr(name_or_file, '/') || (length > 5 && strcmp(name_or_file + length - 5, ".json") == 0);
+    char path[4096];
+    int written = is_file ? snprintf(path, sizeof path, "%s", name_or_file)
+                          : snprintf(path, sizeof path, "%s/plans/%s.json", golden_dir, name_or_file);
+    if (written < 0 || (size_t)written >= sizeof path)
+        return trouble_set(trouble, EXIT_USAGE, "the plan's path is longer than %zu bytes", sizeof path - 1);
+    if (!is_file && access(path, F_OK) != 0)
+        return no_such_plan(name_or_file, golden_dir, trouble);
+    struct json_file file;
+    if (json_open(&file, path, EXIT_USAGE, trouble))
+        return -1;
+    int failed = read_plan(plan, &file, trouble);
+    json_close(&file);
+    if (failed)
+        plan_free(plan);
+    return failed;
+}
+
+void plan_free(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->tables; i++)
+        table_free(&plan->table[i]);
+    free(plan->table);
+    free(plan->cell);
+    *plan = (struct plan){0};
+}
