@@ -1,0 +1,74 @@
+/* host.h: what the files of samplegate-host share.
+ *
+ * main.c opens a sampler (reference.c or plugin.c), serve.c reads messages, request.c checks one and the
+ * sampler answers it. SPDX-License-Identifier: MIT */
+#ifndef SAMPLEGATE_HOST_H
+#define SAMPLEGATE_HOST_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "suite/sut/protocol/frame.h"
+#include "suite/sut/samplegate.h"
+
+#define HOST_VERSION "0.1.0"
+
+/* One line about what went wrong. */
+struct host_text {
+    char text[1024];
+};
+__attribute__((format(printf, 2, 3))) void host_say(struct host_text *why, const char *format, ...);
+
+/* A sample message, checked. The arrays are the frame's. */
+struct host_request {
+    uint64_t options; /* enum samplegate_option: what the sampler must be able to do */
+    enum samplegate_values kind;
+    enum samplegate_dtype dtype;
+    const void *values; /* [rows, columns] */
+    int64_t rows, columns, draws, batch;
+    uint64_t seed;
+    const int32_t *row_index;         /* [draws], or NULL: every draw from row 0 */
+    const double *temperature;        /* [temperatures] */
+    int64_t temperatures;             /* 0 (all are 1), 1 or draws */
+    const float *noise;               /* [draws, columns] or NULL */
+    const int64_t *seeds, *positions; /* [draws] or NULL, together */
+};
+
+/* 0, or -1 with why. */
+int host_request_read(struct host_request *request, const struct frame *message, struct host_text *why);
+double host_request_temperature(const struct host_request *request, int64_t draw);
+
+enum host_answer { HOST_TOKENS, HOST_UNSUPPORTED, HOST_ERROR };
+
+/* A sampler that has been opened. */
+struct host_sut {
+    struct frame hello; /* all that the hello message says about it */
+    uint64_t capabilities;
+    void *self;
+    /* token[draws]; why is set unless HOST_TOKENS. */
+    enum host_answer (*sample)(void *self, const struct host_request *request, int32_t *token,
+                               struct host_text *why);
+    void (*close)(void *self);
+};
+
+/* word: "reference" or "reference:RULE"; or the path of a plug-in. 0, or -1 with why. Owned: host_sut_close.
+ */
+int host_reference_open(struct host_sut *sut, const char *word, char **options, int count,
+                        struct host_text *why);
+int host_plugin_open(struct host_sut *sut, const char *path, char **options, int count,
+                     struct host_text *why);
+void host_sut_close(struct host_sut *sut);
+
+/* hello: takes and capabilities in words from the bits, and the versions every hello carries. */
+void host_hello_capabilities(struct host_sut *sut, bool probabilities_first);
+void host_hello_build(struct host_sut *sut);
+/* hello: "file:PATH" = SHA-256 of what lies there. 0, or -1 with why. */
+int host_hello_file(struct host_sut *sut, const char *path, struct host_text *why);
+/* The words of the bits ("temperature noise"), for messages. */
+void host_option_words(uint64_t options, char *text, size_t bytes);
+
+/* Answer messages until the input ends. Exit code of the process. */
+int host_serve(struct host_sut *sut, int input, int output);
+
+/* Memory, or the end of the process with a line on stderr. */
+void *host_memory(void *memory);
+#endif

@@ -1,0 +1,97 @@
+/* serve.c: read messages, have the sampler answer, write the answers, until the input ends.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "suite/sut/host/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_entries(struct frame *to, const struct frame *from, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (frame_get(from, *keys))
+            frame_set(to, *keys, frame_get(from, *keys));
+}
+
+static void answer_hello(struct frame *answer, const struct host_sut *sut, const struct frame *message)
+{
+    static const char *const echoed[] = {"plan", "plan_sha256", NULL};
+    frame_set(answer, "message", "hello");
+    frame_set(answer, "protocol", FRAME_PROTOCOL);
+    copy_entries(answer, message, echoed);
+    for (size_t i = 0; i < sut->hello.entries; i++)
+        frame_set(answer, sut->hello.entry[i].key, sut->hello.entry[i].value);
+}
+
+/* Tokens live in *token until the answer is written. */
+static void answer_sample(struct frame *answer, const struct host_sut *sut, const struct frame *message,
+                          int32_t **token)
+{
+    static const char *const echoed[] = {"cell", "stage", "batch", "chunk", NULL};
+    struct host_request request;
+    struct host_text why = {0};
+    enum host_answer kind = HOST_ERROR;
+    copy_entries(answer, message, echoed);
+    if (host_request_read(&request, message, &why) == 0) {
+        uint64_t missing = request.options & ~sut->capabilities;
+        if (missing) {
+            char needed[256];
+            host_option_words(missing, needed, sizeof needed);
+            host_say(&why, "the sampler does not announce: %s", needed);
+            kind = HOST_UNSUPPORTED;
+        } else {
+            *token = host_memory(calloc((size_t)request.draws, sizeof **token));
+            kind = sut->sample(sut->self, &request, *token, &why);
+        }
+    }
+    if (kind == HOST_TOKENS) {
+        uint64_t shape[1] = {(uint64_t)request.draws};
+        frame_set(answer, "message", "tokens");
+        frame_add(answer, "token", FRAME_I32, 1, shape, *token);
+    } else {
+        frame_set(answer, "message", kind == HOST_ERROR ? "error" : "unsupported");
+        frame_set(answer, "text", why.text);
+    }
+}
+
+static enum frame_result answer_message(const struct host_sut *sut, const struct frame *message, int output,
+                                        char *why, size_t why_bytes)
+{
+    struct frame answer = {0};
+    int32_t *token = NULL;
+    const char *name = frame_get(message, "message");
+    if (name && strcmp(name, "hello") == 0)
+        answer_hello(&answer, sut, message);
+    else if (name && strcmp(name, "sample") == 0)
+        answer_sample(&answer, sut, message, &token);
+    else {
+        struct host_text text;
+        host_say(&text, "message '%.32s' is not known; hello and sample are", name ? name : "(absent)");
+        frame_set(&answer, "message", "error");
+        frame_set(&answer, "text", text.text);
+    }
+    enum frame_result written = frame_write(output, &answer, -1, why, why_bytes);
+    frame_free(&answer);
+    free(token);
+    return written;
+}
+
+int host_serve(struct host_sut *sut, int input, int output)
+{
+    for (;;) {
+        struct frame message = {0};
+        char why[256];
+        enum frame_result result = frame_read(input, &message, -1, why, sizeof why);
+        if (result == FRAME_END)
+            return 0;
+        if (result == FRAME_OK) {
+            result = answer_message(sut, &message, output, why, sizeof why);
+            frame_free(&message);
+        }
+        if (result != FRAME_OK) {
+            fprintf(stderr, "samplegate-host: %s\n", why);
+            return 1;
+        }
+    }
+}
