@@ -1,0 +1,83 @@
+/* gather.c: the steps that every partition is made of: order the ids, fill a cell, close it, merge what is
+ * too light.
+ *
+ * Sees: the pmf only. Cannot see: observed counts. False alarms: none of its own. Source: none needed.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stats/gather.h"
+#include <stdlib.h>
+
+static int heavier_first(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->p > y->p)
+        return -1;
+    if (x->p < y->p)
+        return 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+struct ranked *gather_ranking(const double *pmf, size_t vocab, size_t *live)
+{
+    struct ranked *ranked = malloc((vocab + 1) * sizeof *ranked);
+    if (!ranked)
+        return NULL;
+    *live = 0;
+    for (size_t id = 0; id < vocab; id++) {
+        if (pmf[id] > 0)
+            ranked[(*live)++] = (struct ranked){pmf[id], (uint32_t)id};
+    }
+    qsort(ranked, *live, sizeof *ranked, heavier_first);
+    return ranked;
+}
+
+struct gather gather_begin(size_t vocab, double smallest)
+{
+    struct gather gather = {calloc(1, sizeof *gather.partition), 0, smallest};
+    struct partition *partition = gather.partition;
+    if (!partition)
+        return gather;
+    partition->vocab = vocab;
+    partition->cell_of = malloc((vocab + 1) * sizeof *partition->cell_of);
+    partition->mass = malloc((vocab + 1) * sizeof *partition->mass);
+    if (!partition->cell_of || !partition->mass) {
+        partition_free(partition);
+        gather.partition = NULL;
+        return gather;
+    }
+    for (size_t id = 0; id < vocab; id++)
+        partition->cell_of[id] = PARTITION_NONE;
+    return gather;
+}
+
+void gather_add(struct gather *gather, uint32_t id, double p)
+{
+    gather->partition->cell_of[id] = (uint32_t)gather->partition->cells;
+    gather->open += p;
+}
+
+void gather_close(struct gather *gather)
+{
+    if (gather->open <= 0 || gather->open < gather->smallest)
+        return;
+    gather->partition->mass[gather->partition->cells++] = gather->open;
+    gather->open = 0;
+}
+
+struct partition *gather_end(struct gather *gather)
+{
+    struct partition *partition = gather->partition;
+    gather_close(gather);
+    if (gather->open <= 0)
+        return partition;
+    if (partition->cells == 0) {
+        partition->mass[partition->cells++] = gather->open;
+        return partition;
+    }
+    uint32_t last = (uint32_t)partition->cells - 1;
+    partition->mass[last] += gather->open;
+    for (size_t id = 0; id < partition->vocab; id++) {
+        if (partition->cell_of[id] == last + 1)
+            partition->cell_of[id] = last;
+    }
+    return partition;
+}

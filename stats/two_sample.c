@@ -1,0 +1,35 @@
+/* two_sample.c: whether two samplers follow one law, when that law is not given.
+ *
+ * Sees:     any difference between the two over the cells. Cannot see: a defect both share.
+ * False alarms: those of Pearson's test with the pooled counts as expectations; the caller's cells must reach
+ * the floor. Source:   sum (sqrt(B/A) a - sqrt(A/B) b)^2 / (a + b), A and B the totals: Pearson's homogeneity
+ * statistic. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stats/chi_square.h"
+#include "stats/tests.h"
+#include <math.h>
+
+struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t cells)
+{
+    double total_a = 0, total_b = 0;
+    for (size_t k = 0; k < cells; k++) {
+        total_a += (double)a[k];
+        total_b += (double)b[k];
+    }
+    if (total_a == 0 || total_b == 0)
+        return chi_square_tails(0, 0, 0);
+    double weight = sqrt(total_b / total_a), statistic = 0, live = 0;
+    /* Given the pooled counts t, cell k of `a` has the variance of a Poisson count of mean t A B / N^2: see
+     * chi_square_tails. */
+    double share = total_a * total_b / ((total_a + total_b) * (total_a + total_b));
+    double log_density = 0.5 * log(2 * M_PI * share * (total_a + total_b));
+    for (size_t k = 0; k < cells; k++) {
+        double pooled = (double)a[k] + (double)b[k];
+        if (pooled == 0)
+            continue;
+        double difference = weight * (double)a[k] - (double)b[k] / weight;
+        statistic += difference * difference / pooled;
+        log_density -= 0.5 * log(2 * M_PI * share * pooled);
+        live++;
+    }
+    return chi_square_tails(statistic, live - 1, log_density);
+}
