@@ -1,7 +1,7 @@
 /* sampler.h: draw tokens with the reference rules: the one header a host includes.
  *
- * Every token is decided by (row, rule, seed, position, column) alone: not by batch, thread, instruction set or device.
- * SPDX-License-Identifier: MIT */
+ * Every token is decided by (row, rule, seed, position, column) alone: not by batch, thread, instruction set
+ * or device. SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_SAMPLER_H
 #define SAMPLEGATE_SAMPLER_H
 #include <stddef.h>
@@ -28,19 +28,22 @@ int sampler_rule_of(const char *name);
  * NULL if the override names one that is unknown or that this machine lacks. */
 const char *sampler_isa(void);
 
-/* A row ready to be drawn from: weights in fp32 and, for categorical, the fixed-point CDF. Owned; sampler_row_free. */
+/* A row ready to be drawn from: weights in fp32 and, for categorical, the fixed-point CDF. Owned;
+ * sampler_row_free. */
 struct sampler_row;
-/* values[vocab] fp32. Logits go through temperature (x / (float)temperature) and softmax; probabilities are taken as
- * they are, unnormalised if they are, and temperature must be 1. NULL: out of memory, vocab 0 or above 2^20, or a
- * temperature that is not a positive finite number. */
-struct sampler_row *sampler_row_new(enum sampler_rule rule, enum sampler_values kind, const float *values, size_t vocab,
-                                    double temperature);
+/* values[vocab] fp32. Logits go through temperature (x / (float)temperature) and softmax; probabilities are
+ * taken as they are, unnormalised if they are, and temperature must be 1. NULL: out of memory, vocab 0 or
+ * above 2^20, or a temperature that is not a positive finite number. */
+struct sampler_row *sampler_row_new(enum sampler_rule rule, enum sampler_values kind, const float *values,
+                                    size_t vocab, double temperature);
 void sampler_row_free(struct sampler_row *row);
 
 /* token[draws]: draw d uses noise (seed, first_position + d). */
-void sampler_draw(const struct sampler_row *row, uint64_t seed, uint64_t first_position, size_t draws, int32_t *token);
+void sampler_draw(const struct sampler_row *row, uint64_t seed, uint64_t first_position, size_t draws,
+                  int32_t *token);
 /* token[draws]: draw d uses noise (seed[d], position[d]). */
-void sampler_draw_seeded(const struct sampler_row *row, const int64_t *seed, const int64_t *position, size_t draws, int32_t *token);
+void sampler_draw_seeded(const struct sampler_row *row, const int64_t *seed, const int64_t *position,
+                         size_t draws, int32_t *token);
 /* One token with the caller's Exp(1) noise q[vocab]. Rules race, gumbel and torch-race; others return -2. */
 int32_t sampler_draw_with_noise(const struct sampler_row *row, const float *q);
 
