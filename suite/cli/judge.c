@@ -1,0 +1,73 @@
+/* judge.c: `samplegate judge RECORDING...`: the verdict on a worker's output made elsewhere. */
+#include "suite/cli/cli.h"
+
+#define RECORDINGS_MAX 256
+
+struct arguments {
+    struct cli_options common;
+    char *file[RECORDINGS_MAX];
+    size_t files;
+    bool plan_given;
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->common; break;
+    case ARGP_KEY_ARG:
+        if (arguments->files == RECORDINGS_MAX)
+            argp_error(state, "more than %d recordings", RECORDINGS_MAX);
+        arguments->file[arguments->files++] = text;
+        break;
+    case ARGP_KEY_END:
+        if (!arguments->files)
+            argp_error(state, "a recording is needed");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+int cli_judge(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
+    static const struct argp argp = {NULL, parse, "RECORDING...", "Judge what a worker answered to `samplegate requests`. The plan is the one the recording names, unless --plan says which file holds it. Second-stage chunks are looked at only where the first raised a flag.", children, NULL, NULL};
+    struct arguments arguments = {.common = cli_defaults};
+    arguments.common.plan = NULL;
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    struct cli_options *common = &arguments.common;
+    struct trouble trouble = {0};
+    struct plan plan = {0};
+    struct recording recording = {0};
+    struct session session = {0};
+    struct results results = {0};
+    cli_catch_signals();
+    int exit = EXIT_PASS;
+    if (recording_open(&recording, arguments.file, arguments.files, &trouble))
+        exit = cli_trouble(&trouble);
+    if (!exit && !common->plan)
+        common->plan = frame_get(&recording.hello, "plan");
+    if (!exit && !common->plan)
+        common->plan = cli_defaults.plan;
+    if (!exit && (cli_plan(&plan, common, &trouble) || results_open(&results, common->out, common->json, &trouble) ||
+                  session_replay(&session, &plan, &recording, &common->session, &trouble)))
+        exit = cli_trouble(&trouble);
+    if (!exit) {
+        struct verdict verdict = verdict_run(&session, common->require, common->allow_inconclusive);
+        results_event(&results, event_run("judge", &plan, common->session.jobs, (const struct session *[]){&session}, (const char *[]){""}, 1));
+        events_session(&results, &session, "");
+        results_event(&results, event_verdict(&verdict, &session, session.seconds));
+        if (!common->json) {
+            terminal_header(&plan, common->session.jobs);
+            terminal_session(&session, "", false);
+            terminal_verdict(&verdict, session.seconds);
+        }
+        results_close(&results, &trouble);
+        exit = cli_finish(verdict.exit, &trouble);
+    }
+    session_free(&session);
+    recording_free(&recording);
+    plan_free(&plan);
+    return exit;
+}

@@ -1,0 +1,148 @@
+/* requests.c: `samplegate requests PLAN -o FILE`: every request of both stages, for a worker that cannot be connected.
+ *
+ * The file is a worker's whole input: `samplegate-host reference < FILE > RECORDING`, then `samplegate judge RECORDING`. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suite/cli/cli.h"
+#include "suite/judge/chunk.h"
+
+struct arguments {
+    const char *plan, *golden, *out, *cells;
+    const char *takes, *dtype;
+    bool noise;
+};
+
+enum { KEY_GOLDEN = 256, KEY_CELL, KEY_NOISE };
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "Where to write (needed)", 0},
+    {"takes", 't', "KIND", 0, "What the sampler is handed: logits (default) or probabilities", 0},
+    {"dtype", 'd', "DTYPE", 0, "f32 (default), f16 or bf16", 0},
+    {"noise", KEY_NOISE, 0, 0, "The sampler takes noise: also the agreement cells (large)", 0},
+    {"cell", KEY_CELL, "PREFIX", 0, "Only cells whose name starts so", 0},
+    {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans", 0},
+    {0}};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case 'o': arguments->out = text; break;
+    case 't':
+        if (strcmp(text, "logits") && strcmp(text, "probabilities"))
+            argp_error(state, "--takes: '%s' is unknown; accepted: logits, probabilities", text);
+        arguments->takes = text;
+        break;
+    case 'd':
+        if (strcmp(text, "f32") && strcmp(text, "f16") && strcmp(text, "bf16"))
+            argp_error(state, "--dtype: '%s' is unknown; accepted: f32, f16, bf16", text);
+        arguments->dtype = text;
+        break;
+    case KEY_NOISE: arguments->noise = true; break;
+    case KEY_CELL: arguments->cells = text; break;
+    case KEY_GOLDEN: arguments->golden = text; break;
+    case ARGP_KEY_ARG:
+        if (arguments->plan)
+            argp_error(state, "unexpected argument '%s'", text);
+        arguments->plan = text;
+        break;
+    case ARGP_KEY_END:
+        if (!arguments->plan || !arguments->out)
+            argp_error(state, "a plan and -o FILE are needed");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static int put(int fd, const struct frame *frame, const char *file, struct trouble *trouble)
+{
+    char why[256] = "";
+    if (worker_stop_all)
+        return trouble_set(trouble, EXIT_INTERRUPTED, "%s: interrupted, not written", file);
+    if (frame_write(fd, frame, -1, why, sizeof why) == FRAME_OK)
+        return 0;
+    return trouble_set(trouble, EXIT_DAMAGED, "%s: %s", file, why);
+}
+
+static int put_cell(int fd, const struct session *session, size_t cell, const char *file, struct trouble *trouble)
+{
+    for (int stage = 1; stage <= 2; stage++) {
+        size_t count;
+        struct plan_chunk *chunks = plan_chunks(session->plan, cell, stage, &count);
+        int failed = 0;
+        for (size_t c = 0; c < count && !failed; c++) {
+            struct frame request = {0};
+            float *noise = chunk_noise(session, &chunks[c]);
+            chunk_request(session, &chunks[c], noise, &request);
+            failed = put(fd, &request, file, trouble);
+            frame_free(&request);
+            free(noise);
+        }
+        free(chunks);
+        if (failed)
+            return -1;
+        if (session->plan->cell[cell].family == FAMILY_AGREEMENT)
+            break; /* nothing to look at twice: a disagreement beyond rounding is settled at once */
+    }
+    return 0;
+}
+
+static int put_all(int fd, const struct session *session, const char *file, struct trouble *trouble)
+{
+    struct frame hello = {0};
+    frame_set(&hello, "message", "hello");
+    frame_set(&hello, "protocol", FRAME_PROTOCOL);
+    frame_set(&hello, "plan", session->plan->name);
+    frame_set(&hello, "plan_sha256", session->plan->sha256);
+    int failed = put(fd, &hello, file, trouble);
+    frame_free(&hello);
+    for (size_t i = 0; i < session->plan->cells && !failed; i++)
+        if (session->cell[i].selected && session->cell[i].state == CELL_PENDING)
+            failed = put_cell(fd, session, i, file, trouble);
+    return failed;
+}
+
+/* A stand-in for the hello that a connected worker would have sent. */
+static void assume(struct sut *sut, const struct arguments *arguments)
+{
+    sut->kind = strcmp(arguments->takes, "logits") ? VALUE_PROBABILITIES : VALUE_LOGITS;
+    sut->dtype = !strcmp(arguments->dtype, "f32") ? VALUE_F32 : !strcmp(arguments->dtype, "f16") ? VALUE_F16 : VALUE_BF16;
+    sut->noise = arguments->noise;
+    sut->temperature = true;
+}
+
+int cli_requests(int argc, char **argv)
+{
+    static const struct argp argp = {options, parse, "PLAN", "Write every request of both stages to FILE. Where the engine lives, feed it to a worker and keep what it answers: samplegate-host reference < FILE > RECORDING, or python3 host.py torch < FILE > RECORDING. Then: samplegate judge RECORDING.", NULL, NULL, NULL};
+    struct arguments arguments = {.takes = "logits", .dtype = "f32", .cells = ""};
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    struct cli_options common = cli_defaults;
+    common.plan = arguments.plan;
+    common.golden = arguments.golden;
+    common.session.cells = arguments.cells;
+    struct trouble trouble = {0};
+    struct plan plan = {0};
+    struct session session = {.options = common.session};
+    char partial[4096];
+    cli_catch_signals();
+    if (cli_plan(&plan, &common, &trouble))
+        return cli_trouble(&trouble);
+    session.plan = &plan;
+    assume(&session.sut, &arguments);
+    session_prepare(&session);
+    snprintf(partial, sizeof partial, "%s.partial", arguments.out);
+    int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        trouble_set(&trouble, EXIT_DAMAGED, "%s: %s", partial, strerror(errno));
+    else if (put_all(fd, &session, arguments.out, &trouble) || close(fd) || rename(partial, arguments.out)) {
+        trouble_set(&trouble, EXIT_DAMAGED, "%s: %s", arguments.out, strerror(errno));
+        unlink(partial);
+    }
+    session_free(&session);
+    plan_free(&plan);
+    return cli_finish(EXIT_PASS, &trouble);
+}

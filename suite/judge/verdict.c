@@ -1,0 +1,115 @@
+/* verdict.c: what a run's cells add up to. */
+#include "suite/judge/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+struct tally tally_session(const struct session *session)
+{
+    struct tally tally = {0};
+    for (size_t i = 0; i < session->plan->cells; i++) {
+        const struct cell_result *result = &session->cell[i];
+        if (!result->selected)
+            continue;
+        tally.ran += result->state == CELL_RAN;
+        tally.skipped += result->state == CELL_SKIPPED;
+        tally.stopped += result->state == CELL_STOPPED;
+        tally.errors += result->state == CELL_ERROR;
+        if (result->state == CELL_ERROR && !tally.first_error)
+            tally.first_error = result;
+        for (size_t s = 0; s < result->evidence.count; s++) {
+            const struct statistic *statistic = &result->evidence.statistic[s];
+            tally.statistics++;
+            tally.flagged += statistic->flagged;
+            tally.rejected += statistic->confirmed;
+            if (statistic->confirmed && !tally.first_rejected) {
+                tally.first_rejected = statistic;
+                tally.first_rejected_cell = result;
+            }
+        }
+        if (result->state != CELL_RAN || result->cell->family != FAMILY_EQUIVALENCE || result->cell->certify == CERTIFY_NONE)
+            continue;
+        tally.to_certify++;
+        tally.certified += result->bound.upper <= result->cell->epsilon;
+        tally.worst_epsilon = fmax(tally.worst_epsilon, result->cell->epsilon);
+        tally.worst_bound = fmax(tally.worst_bound, result->bound.upper);
+        if (result->cell->certify == CERTIFY_BINS && (!tally.most_bins || result->bound_cells < tally.most_bins))
+            tally.most_bins = result->bound_cells;
+        if (result->bound.upper > result->cell->epsilon && !tally.uncertified)
+            tally.uncertified = result;
+    }
+    return tally;
+}
+
+static const struct cell_result *first_in_state(const struct session *session, enum cell_state state)
+{
+    for (size_t i = 0; i < session->plan->cells; i++)
+        if (session->cell[i].selected && session->cell[i].state == state)
+            return &session->cell[i];
+    return NULL;
+}
+
+/* The first required capability that this run did not exercise, or NULL. */
+static const char *missing(const struct session *session, const struct tally *tally, const char *const *require)
+{
+    for (size_t i = 0; require && require[i]; i++) {
+        if (!strcmp(require[i], "gpu") && strncmp(session->sut.device, "cuda", 4))
+            return "gpu";
+        if (!strcmp(require[i], "noise") && !session->sut.noise)
+            return "noise";
+        if (!strcmp(require[i], "all") && tally->skipped)
+            return "all";
+    }
+    return NULL;
+}
+
+static struct verdict say(const char *word, int exit)
+{
+    return (struct verdict){.word = word, .exit = exit};
+}
+
+struct verdict verdict_run(const struct session *session, const char *const *require, bool allow_inconclusive)
+{
+    struct tally tally = tally_session(session);
+    const char *lacking = missing(session, &tally, require);
+    const struct cell_result *stopped = first_in_state(session, CELL_STOPPED);
+    struct verdict verdict;
+#define SENTENCE(...) snprintf(verdict.sentence, sizeof verdict.sentence, __VA_ARGS__)
+    if (session->interrupted) {
+        verdict = say("interrupted", EXIT_INTERRUPTED);
+        SENTENCE("%zu cells were complete and are kept, %zu were not; %zu statistics rejected so far", tally.ran, tally.stopped, tally.rejected);
+    } else if (tally.rejected) {
+        verdict = say("fail", EXIT_FAIL);
+        SENTENCE("%zu of %zu statistics rejected, first %s on %s", tally.rejected, tally.statistics,
+                 tally.first_rejected->check->key, tally.first_rejected_cell->cell->name);
+    } else if (tally.errors) {
+        verdict = say("error", EXIT_FAIL);
+        SENTENCE("%zu cells could not be judged, first %s: %.600s", tally.errors, tally.first_error->cell->name, tally.first_error->why);
+    } else if (lacking) {
+        verdict = say("fail", EXIT_FAIL);
+        SENTENCE("--require %s: not run (device %s, %zu cells skipped)", lacking, session->sut.device, tally.skipped);
+    } else if (tally.ran == 0 && !stopped) {
+        verdict = say("nothing-ran", EXIT_NOTHING_RAN);
+        SENTENCE("no cell could run");
+    } else if (stopped) {
+        verdict = say("inconclusive", EXIT_INCONCLUSIVE);
+        SENTENCE("%zu cells did not run, first %s: %.200s", tally.stopped, stopped->cell->name, stopped->why);
+    } else if (tally.uncertified) {
+        verdict = say("inconclusive", EXIT_INCONCLUSIVE);
+        SENTENCE("%zu of %zu certificates hold; %s: U = %.4f is above epsilon %g, and about %.3g draws would settle it",
+                 tally.certified, tally.to_certify, tally.uncertified->cell->name, tally.uncertified->bound.upper,
+                 tally.uncertified->cell->epsilon, tally.uncertified->draws_needed);
+    } else {
+        verdict = say("pass", EXIT_PASS);
+        SENTENCE("%zu cells, %zu statistics, none rejected (%zu looked at twice), %zu certified; false-alarm probability of the run %.1e",
+                 tally.ran, tally.statistics, tally.flagged, tally.certified, budget_total(session->plain, session->fine));
+    }
+    if (tally.skipped) {
+        size_t used = strlen(verdict.sentence);
+        snprintf(verdict.sentence + used, sizeof verdict.sentence - used, "; %zu skipped", tally.skipped);
+    }
+    if (allow_inconclusive && verdict.exit == EXIT_INCONCLUSIVE)
+        verdict.exit = EXIT_PASS;
+    return verdict;
+#undef SENTENCE
+}
