@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <openssl/sha.h>
+#include "suite/json/text.h"
 
 #define PLAN_SCHEMA "samplegate-plan-1"
 #define PLAN_TABLES_MAX 256
@@ -230,10 +230,7 @@ static int read_plan(struct plan *plan, const struct json_file *file, struct tro
     if (!json_is_name(name, sizeof plan->name))
         return json_trouble(&root, trouble, "\"name\" must be " JSON_NAME_RULE);
     memcpy(plan->name, name, strlen(name) + 1);
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)file->text, file->bytes, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(plan->sha256 + 2 * i, 3, "%02x", digest[i]);
+    text_sha256(file->text, file->bytes, plan->sha256);
     return read_batches(plan, &root, trouble) || read_tables(plan, &root, trouble) ||
                    read_cells(plan, &root, trouble)
                ? -1

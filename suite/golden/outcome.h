@@ -1,0 +1,50 @@
+/* outcome.h: what goldens' readers and recomputations share: two kinds of trouble, and one walk over a golden's cases.
+ *
+ * Internal to suite/golden/. A golden is damaged when it cannot be trusted to say what it once said (a hash, bad syntax,
+ * a missing field); it disagrees when it is sound and this build computes something else. */
+#ifndef SAMPLEGATE_OUTCOME_H
+#define SAMPLEGATE_OUTCOME_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "suite/json/json.h"
+
+struct golden_outcome {
+    struct trouble damaged, disagrees;
+    size_t cases, left_out;
+};
+
+/* One case while it is being checked. */
+struct golden_case {
+    struct json_cursor at;
+    const char *id;
+    struct golden_outcome *outcome;
+};
+
+/* "FILE#ID: FIELD: the golden has X, this build computes Y". Returns -1. */
+int golden_disagrees(const struct golden_case *this, const char *field, const char *golden, const char *ours);
+/* The decimal string `key` of `at` (the case or part of it) against ours, within a relative tolerance. `field` names it. */
+#define GOLDEN_TOLERANCE 1e-12 /* of 15 digits, where ours is within a few units of 2^-53 */
+int golden_same_figure(const struct golden_case *this, const struct json_cursor *at, const char *key, const char *field,
+                       double tolerance, double ours);
+int golden_same_integer(const struct golden_case *this, const struct json_cursor *at, const char *key, const char *field,
+                        int64_t ours);
+
+/* One golden file and how it is recomputed. Keys are the NULL-terminated lists beyond source, version, cases and id, flags. */
+struct golden_check {
+    const char *family, *check, *what;
+    const char *const *group_keys, *const *case_keys;
+    /* Begin a group: what its cases share, in *shared (may be NULL functions: nothing shared). */
+    int (*begin)(const struct json_cursor *group, void **shared, struct golden_outcome *outcome);
+    int (*recompute)(const struct golden_case *this, const void *shared);
+    void (*end)(void *shared);
+};
+extern const struct golden_check golden_tables, golden_tokens;
+
+/* Read DIRECTORY/family/check.json and recompute every case. Returns 0, or -1 with one kind of trouble. */
+int golden_recompute(const char *directory, const struct golden_check *check, struct golden_outcome *outcome);
+
+/* DIRECTORY/SHA256SUMS against the files that are there. `files` counts them. */
+int golden_check_sums(const char *directory, size_t *files, struct trouble *damaged);
+/* PROVENANCE.json parses and names every DIRECTORY/<family>/<check>.json. */
+int golden_check_provenance(const char *directory, size_t *files, struct trouble *damaged);
+#endif

@@ -1,0 +1,65 @@
+/* verify.c: find the goldens and verify them: hashes, provenance, then every family recomputed.
+ *
+ * Hashes come first, so that a damaged file is called damaged and not blamed on this build; values come last,
+ * so that an edited golden with a corrected hash is caught by what it says. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "suite/golden/golden.h"
+#include "suite/golden/outcome.h"
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+int golden_directory(const char *given, char *path, size_t bytes, struct trouble *trouble)
+{
+    const char *const places[] = {given ? given : SAMPLEGATE_SOURCE_DIR "/golden",
+                                  given ? given : SAMPLEGATE_DATA_DIR "/golden"};
+    for (size_t i = 0; i < 2; i++)
+        if (is_directory(places[i])) {
+            int length = snprintf(path, bytes, "%s", places[i]);
+            if (length < 0 || (size_t)length >= bytes)
+                return trouble_set(trouble, EXIT_USAGE, "the golden folder's path is longer than %zu bytes",
+                                   bytes - 1);
+            return 0;
+        }
+    if (given)
+        return trouble_set(trouble, EXIT_USAGE, "%s: no such folder; --golden takes the folder of goldens",
+                           given);
+    return trouble_set(trouble, EXIT_USAGE, "no goldens in %s or %s; name their folder with --golden",
+                       places[0], places[1]);
+}
+
+static int damaged(const struct trouble *what, struct trouble *trouble)
+{
+    return trouble_set(trouble, EXIT_DAMAGED, "golden damaged: %s", what->text);
+}
+
+int golden_verify(const char *directory, golden_report report, void *context, struct trouble *trouble)
+{
+    static const struct golden_check *const checks[] = {&golden_tables, &golden_tokens};
+    struct trouble found = {0};
+    size_t files;
+    if (golden_check_sums(directory, &files, &found))
+        return damaged(&found, trouble);
+    report(context, "SHA256SUMS", "hashes", files, 0);
+    if (golden_check_provenance(directory, &files, &found))
+        return damaged(&found, trouble);
+    report(context, "PROVENANCE.json", "sources", files, 0);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        struct golden_outcome outcome;
+        char name[128];
+        if (golden_recompute(directory, checks[i], &outcome)) {
+            if (outcome.disagrees.exit)
+                return trouble_set(trouble, EXIT_DAMAGED, "golden disagrees: %s", outcome.disagrees.text);
+            return damaged(&outcome.damaged, trouble);
+        }
+        snprintf(name, sizeof name, "%s/%s.json", checks[i]->family, checks[i]->check);
+        report(context, name, checks[i]->what, outcome.cases, outcome.left_out);
+    }
+    return 0;
+}
