@@ -1,0 +1,34 @@
+"""provenance.py: golden/PROVENANCE.json: where each golden file comes from; a file without an entry here is an error."""
+import fnmatch
+import json
+
+import equivalence
+import tokens
+from files import write_text
+from sums import listed
+
+PYTHON = "3.11 or later, standard library"
+ENTRIES = {
+    "equivalence/tables.json": {"kind": "model", "program": "golden/model/equivalence.py", "version": equivalence.VERSION, "python": PYTHON,
+                                "source": "exact law of the tables in golden/plans/, 60-digit decimals"},
+    "agreement/tokens.json": {"kind": "model", "program": "golden/model/tokens.py", "version": tokens.VERSION, "python": PYTHON,
+                              "source": "Philox4x32-10 in integers, logarithms in 60-digit decimals"},
+    "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
+    "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
+    "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},
+    "calibration/statistics.json": {"kind": "simulation", "program": "stats/test_calibration.c", "version": "1",
+                                    "source": "simulated multinomial counts under the null hypothesis; the file says how many and from which seed"},
+}
+
+
+def write():
+    files = {}
+    for path in listed():
+        if path == "PROVENANCE.json":
+            continue
+        match = [pattern for pattern in ENTRIES if fnmatch.fnmatchcase(path, pattern)]
+        if len(match) != 1:
+            raise ValueError(f"golden/{path} has no entry in golden/model/provenance.py: say there where it comes from")
+        files[path] = ENTRIES[match[0]]
+    write_text("PROVENANCE.json", json.dumps({"schema": "samplegate-provenance-1", "files": files}, indent=2) + "\n")
+    return {"files": len(files)}

@@ -1,0 +1,27 @@
+"""write.py: regenerate the goldens of the independent model; the same input gives the same bytes.
+
+python3 golden/model/write.py                     everything (two minutes)
+python3 golden/model/write.py provenance sums     only these steps, in this order: after a plan or another file was added
+"""
+import sys
+
+import equivalence
+import provenance
+import sums
+import tokens
+
+STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "provenance": provenance.write, "sums": sums.write}
+
+
+def main(names):
+    unknown = [name for name in names if name not in STEPS]
+    if unknown:
+        sys.exit(f"write.py: no step {unknown[0]}; the steps are {' '.join(STEPS)}")
+    for name, step in STEPS.items():
+        if not names or name in names:
+            for what, count in step().items():
+                print(name, what, count)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
