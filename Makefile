@@ -42,7 +42,7 @@ CJSON  := -lcjson
 CRYPTO := -lcrypto
 
 .PHONY: all check check-asan check-valgrind gate mutants calibrate setup setup-torch clean help install format
-all: $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(BUILD)/fault-worker $(patsubst suite/tools/%.c,$(BUILD)/%,$(TOOLS)) cuda-note
+all: $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(BUILD)/fault-worker $(patsubst suite/tools/%.c,$(BUILD)/%,$(TOOLS))
 
 $(BUILD)/obj/kernels/loops-%.o: kernels/loops.c
 	@mkdir -p $(@D)
@@ -57,7 +57,7 @@ $(BUILD)/obj/%.o: %.c
 define archive
 	@mkdir -p $(@D)
 	$(say) AR $@
-	$(Q)rm -f $@; $(AR) rcs $@ $^
+	$(Q)rm -f $@; $(AR) qcs $@ $^
 endef
 $(BUILD)/libkernels.a:  $(call obj,$(KERNELS)) $(LOOPS) ; $(archive)
 $(BUILD)/libstats.a:    $(call obj,$(STATS))            ; $(archive)

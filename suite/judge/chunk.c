@@ -1,67 +1,146 @@
-/* chunk.c: cut a cell's draws into chunks, the units of work that can be redone alone (plan.h). */
-#include <inttypes.h>
-#include <stdio.h>
+/* chunk.c: one chunk as a request, and its answer checked and counted. */
+#include "suite/judge/chunk.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/sha.h>
+#include "kernels/sampler.h"
+#include "suite/oracle/rounding.h"
 
-#include "suite/judge/plan.h"
-
-#define CHUNK_DRAWS_MAX 65536
-#define CHUNK_MULTIPLE 64
-#define CHUNK_ELEMENTS ((uint64_t)1 << 28)       /* draws * vocab a chunk: the work of about a second */
-#define CHUNK_NOISE_ELEMENTS ((uint64_t)1 << 23) /* where the request carries noise: 32 MiB of it */
-
-static uint64_t draws_of_chunk(const struct plan_cell *cell)
+float *chunk_noise(const struct session *session, const struct plan_chunk *chunk)
 {
-    uint64_t elements = cell->family == FAMILY_AGREEMENT ? CHUNK_NOISE_ELEMENTS : CHUNK_ELEMENTS;
-    uint64_t draws = elements / cell->table->vocab;
-    if (draws > CHUNK_DRAWS_MAX)
-        draws = CHUNK_DRAWS_MAX;
-    draws -= draws % CHUNK_MULTIPLE;
-    return draws ? draws : CHUNK_MULTIPLE;
-}
-
-/* The first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index"): any signed 64-bit seed
- * holds it. */
-static uint64_t chunk_seed(const struct plan *plan, const struct plan_chunk *chunk)
-{
-    char text[256];
-    int length =
-        snprintf(text, sizeof text, "%s/%" PRIu64 "/%s/%d/%" PRIu32 "/%" PRIu64, plan->sha256, plan->seed,
-                 plan->cell[chunk->cell].name, chunk->stage, plan->batch[chunk->batch].size, chunk->index);
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256((const unsigned char *)text, (size_t)length, digest);
-    uint64_t seed = 0;
-    for (int i = 0; i < 8; i++)
-        seed = seed << 8 | digest[i];
-    return seed >> 1;
-}
-
-struct plan_chunk *plan_chunks(const struct plan *plan, size_t cell, int stage, size_t *count)
-{
-    uint64_t total = plan->cell[cell].draws * (stage == 2 ? 2 : 1), rest = total;
-    uint64_t most = draws_of_chunk(&plan->cell[cell]);
-    uint64_t share[PLAN_BATCHES_MAX];
-    size_t chunks = 0, made = 0;
-    for (size_t b = 0; b < plan->batches; b++) {
-        share[b] =
-            b + 1 == plan->batches ? rest : total * plan->batch[b].numerator / plan->batch[b].denominator;
-        rest -= share[b];
-        chunks += (size_t)((share[b] + most - 1) / most);
-    }
-    *count = 0;
-    struct plan_chunk *chunk = calloc(chunks, sizeof *chunk);
-    if (!chunk)
+    const struct plan_cell *cell = &session->plan->cell[chunk->cell];
+    if (cell->family != FAMILY_AGREEMENT)
         return NULL;
-    for (size_t b = 0; b < plan->batches; b++)
-        for (uint64_t begin = 0; begin < share[b]; begin += most) {
-            struct plan_chunk *this = &chunk[made++];
-            *this = (struct plan_chunk){.cell = cell, .batch = b, .stage = stage, .index = begin / most};
-            this->draws = share[b] - begin < most ? share[b] - begin : most;
-            this->seed = chunk_seed(plan, this);
+    size_t vocab = cell->table->vocab;
+    float *noise = malloc(chunk->draws * vocab * sizeof *noise);
+    if (!noise)
+        abort();
+    for (uint64_t d = 0; d < chunk->draws; d++)
+        sampler_noise(chunk->seed, d, vocab, noise + d * vocab);
+    return noise;
+}
+
+void chunk_request(const struct session *session, const struct plan_chunk *chunk, const float *noise, struct frame *request)
+{
+    static const enum frame_dtype dtypes[] = {FRAME_F32, FRAME_F16, FRAME_BF16};
+    const struct cell_result *result = &session->cell[chunk->cell];
+    const struct plan_cell *cell = result->cell;
+    uint64_t vocab = cell->table->vocab;
+    frame_set(request, "message", "sample");
+    frame_set(request, "cell", cell->name);
+    frame_set_u64(request, "stage", (uint64_t)chunk->stage);
+    frame_set_u64(request, "batch", session->plan->batch[chunk->batch].size);
+    frame_set_u64(request, "chunk", chunk->index);
+    frame_set_u64(request, "draws", chunk->draws);
+    frame_set_u64(request, "seed", chunk->seed);
+    frame_set(request, "kind", result->kind == VALUE_LOGITS ? "logits" : "probabilities");
+    frame_add(request, "values", dtypes[session->sut.dtype], 2, (uint64_t[]){1, vocab},
+              result->bits ? (const void *)result->bits : result->values);
+    if (result->kind == VALUE_LOGITS && cell->temperature != 1)
+        frame_add(request, "temperature", FRAME_F64, 1, (uint64_t[]){1}, &cell->temperature);
+    if (noise)
+        frame_add(request, "noise", FRAME_F32, 2, (uint64_t[]){chunk->draws, vocab}, noise);
+}
+
+static bool echoes(const struct frame *answer, const char *key, uint64_t expected)
+{
+    uint64_t value;
+    return frame_get_u64(answer, key, &value) && value == expected;
+}
+
+enum cell_state chunk_tokens(const struct session *session, const struct plan_chunk *chunk, const struct frame *answer,
+                             const int32_t **tokens, char *why, size_t why_bytes)
+{
+    const struct plan_cell *cell = &session->plan->cell[chunk->cell];
+    const char *message = frame_get(answer, "message"), *text = frame_get(answer, "text"), *name = frame_get(answer, "cell");
+    if (message && !strcmp(message, "unsupported")) {
+        snprintf(why, why_bytes, "unsupported: %s", text ? text : "no reason given");
+        return CELL_SKIPPED;
+    }
+    if (message && !strcmp(message, "error")) {
+        snprintf(why, why_bytes, "the worker reports: %s", text ? text : "no reason given");
+        return CELL_ERROR;
+    }
+    if (!message || strcmp(message, "tokens") || !name || strcmp(name, cell->name) ||
+        !echoes(answer, "stage", (uint64_t)chunk->stage) || !echoes(answer, "batch", session->plan->batch[chunk->batch].size) ||
+        !echoes(answer, "chunk", chunk->index)) {
+        snprintf(why, why_bytes, "the worker answered another request than chunk %llu of stage %d",
+                 (unsigned long long)chunk->index, chunk->stage);
+        return CELL_ERROR;
+    }
+    const struct frame_array *array = frame_find(answer, "token");
+    if (!array || array->dtype != FRAME_I32 || array->rank != 1 || array->shape[0] != chunk->draws) {
+        snprintf(why, why_bytes, "the answer lacks token I32 [%llu]", (unsigned long long)chunk->draws);
+        return CELL_ERROR;
+    }
+    *tokens = array->data;
+    for (uint64_t d = 0; d < chunk->draws; d++)
+        if ((*tokens)[d] < 0 || (size_t)(*tokens)[d] >= cell->table->vocab) {
+            snprintf(why, why_bytes, "token %d of draw %llu is out of range: the row has ids 0 to %zu", (*tokens)[d],
+                     (unsigned long long)d, cell->table->vocab - 1);
+            return CELL_ERROR;
         }
-    *count = made;
-    return chunk;
+    return CELL_RAN;
+}
+
+void chunk_count(struct session *session, const struct plan_chunk *chunk, uint64_t offset, const int32_t *tokens)
+{
+    struct cell_result *result = &session->cell[chunk->cell];
+    struct cell_counts *counts = &result->counts[chunk->stage - 1];
+    for (uint64_t d = 0; d < chunk->draws; d++) {
+        counts->batch[chunk->batch][tokens[d]]++;
+        counts->pooled[tokens[d]]++;
+    }
+    counts->batch_draws[chunk->batch] += chunk->draws;
+    counts->draws += chunk->draws;
+    if (result->token && chunk->stage == 1)
+        memcpy(result->token + offset, tokens, chunk->draws * sizeof *tokens);
+}
+
+void chunk_agree(const struct session *session, const struct plan_chunk *chunk, uint64_t offset, const int32_t *tokens,
+                 const float *noise, struct agreement_counts *counts)
+{
+    const struct cell_result *result = &session->cell[chunk->cell];
+    const double *pmf = result->pmf;
+    size_t vocab = result->cell->table->vocab;
+    counts->rows += chunk->draws;
+    for (uint64_t d = 0; d < chunk->draws; d++) {
+        const float *q = noise + d * vocab;
+        struct exact_choice exact = law_choose(pmf, q, vocab);
+        int32_t best = exact.token, second = exact.second, token = tokens[d];
+        if (isfinite(exact.gap) &&
+            exact.gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[second], (double)q[second], result->kind))
+            counts->near_ties++;
+        if (token == best)
+            continue;
+        counts->mismatches++;
+        double gap = pmf[token] > 0 ? log(pmf[best] / (double)q[best]) - log(pmf[token] / (double)q[token]) : INFINITY;
+        if (isfinite(gap) && gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[token], (double)q[token], result->kind))
+            continue;
+        counts->unexplained++;
+        if (counts->unexplained == 1 || gap > counts->worst_gap) {
+            counts->worst_gap = gap;
+            counts->worst_row = offset + d;
+            counts->worst_token = token;
+            counts->worst_exact = best;
+        }
+    }
+}
+
+void agreement_merge(struct agreement_counts *into, const struct agreement_counts *from)
+{
+    bool worse = from->unexplained && (!into->unexplained || from->worst_gap > into->worst_gap ||
+                                       (from->worst_gap == into->worst_gap && from->worst_row < into->worst_row));
+    if (worse) {
+        into->worst_gap = from->worst_gap;
+        into->worst_row = from->worst_row;
+        into->worst_token = from->worst_token;
+        into->worst_exact = from->worst_exact;
+    }
+    into->rows += from->rows;
+    into->mismatches += from->mismatches;
+    into->near_ties += from->near_ties;
+    into->unexplained += from->unexplained;
 }
