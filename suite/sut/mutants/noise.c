@@ -1,0 +1,34 @@
+/* noise.c: mutants whose noise is not what the race needs.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "suite/sut/mutants/mutants.h"
+#include "kernels/exponential.h"
+
+/* The smallest q decides every win of a rare token: with the floor at 2^-24 a token lighter than 6e-8 of the
+ * winner's p / q cannot win at all. */
+void mutant_grid24(const struct mutant_draw *draw, float *q)
+{
+    sampler_noise(draw->seed, draw->position, draw->row->vocab, q);
+    for (size_t i = 0; i < draw->row->vocab; i++) {
+        /* fp32 in [1/2, 1) is the grid of 2^-24, and above it is coarser still: adding 1/2 rounds to the
+         * grid. */
+        float on_grid = q[i] < 0.5f ? (q[i] + 0.5f) - 0.5f : q[i];
+        q[i] = on_grid < 0x1p-24f ? 0x1p-24f : on_grid;
+    }
+}
+
+void mutant_stale_position(const struct mutant_draw *draw, float *q)
+{
+    sampler_noise(draw->seed, draw->call, draw->row->vocab, q);
+}
+
+/* Columns are equally spaced on the circle, and the circle turns by the golden ratio from draw to draw: every
+ * flat row has its exact law, and its counts hardly scatter about it. */
+void mutant_weyl(const struct mutant_draw *draw, float *q)
+{
+    const uint64_t vocab = draw->row->vocab, spacing = ((UINT64_C(1) << 32) + vocab / 2) / vocab;
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    const uint32_t start = (uint32_t)((draw->position + draw->seed) * golden >> 32);
+    for (uint64_t i = 0; i < vocab; i++)
+        q[i] = exponential_of_word(start + (uint32_t)(i * spacing));
+}
