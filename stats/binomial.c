@@ -1,10 +1,13 @@
 /* binomial.c: exact tails of one count against one probability.
  *
- * Sees:     one event that comes too often or too rarely, however rare it should be.
- * Cannot see: anything that leaves this event's frequency alone; dependence between draws that does so.
+ * Sees:         one event that comes too often or too rarely, however rare it should be.
+ * Cannot see:   anything that leaves this event's frequency alone; dependence between draws that does
+ *               so.
  * False alarms: at most the level, by construction (exact tails; a discrete law makes them fewer).
- * Source:   C. Loader, "Fast and accurate computation of binomial probabilities" (2000) for the single
- * probability; the tails are sums of the ratios (n-k)p / (k+1)q away from the mean, so nothing cancels.
+ * Source:       C. Loader, "Fast and accurate computation of binomial probabilities" (2000) for one
+ *               probability; the tails are sums of the ratios (n-k)p / (k+1)q away from the mean, so
+ *               nothing cancels.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/binomial.h"
 #include "stats/quiet.h"

@@ -1,11 +1,13 @@
-/* bins.c: the certificate's bins: few enough to bound each exactly, and chosen where defects of wide rows
- * lie.
+/* bins.c: the certificate's bins: few enough to bound each exactly, chosen where defects of wide rows lie.
  *
- * Sees:     the heaviest tokens, the tail by octave of probability, and id order within a heavy octave.
- * Cannot see: what one token loses to another in its bin.
+ * Sees:         the heaviest tokens, the tail by octave of probability, and id order within a heavy
+ *               octave.
+ * Cannot see:   what one token loses to another in its bin.
  * False alarms: none of its own; the bins do not depend on the counts.
- * Source:   octaves, because equal-mass bins are blind to tails; id blocks, because octaves are blind on flat
- * rows. SPDX-License-Identifier: GPL-3.0-or-later */
+ * Source:       octaves, because equal-mass bins are blind to tails; id blocks, because octaves are
+ *               blind on flat rows.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/gather.h"
 #include "stats/partition.h"
 #include <math.h>

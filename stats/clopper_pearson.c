@@ -1,11 +1,14 @@
 /* clopper_pearson.c: exact one-sided limits for a probability after a number of hits.
  *
- * Sees:     the probability of one event. Cannot see: dependence between draws; the limits assume there is
- * none. False alarms: at most the level a side, by construction. Source:   Clopper and Pearson (1934). Solved
- * by Newton steps in log p on the logarithm of the tail, which is concave in log p (the beta law has an
- * increasing hazard rate), so that the steps close in from one side; Wilson's limit starts them. GSL's beta
- * quantiles are not used: they return NaN at levels near 1e-10 with large counts. SPDX-License-Identifier:
- * GPL-3.0-or-later */
+ * Sees:         the probability of one event.
+ * Cannot see:   dependence between draws; the limits assume there is none.
+ * False alarms: at most the level a side, by construction.
+ * Source:       Clopper and Pearson (1934). Solved by Newton steps in log p on the logarithm of the
+ *               tail, which is concave in log p (the beta law has an increasing hazard rate), so that
+ *               the steps close in from one side; Wilson's limit starts them. GSL's beta functions stop
+ *               after 512 terms, too few for 1e9 draws.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/binomial.h"
 #include "stats/quiet.h"
 #include <gsl/gsl_cdf.h>

@@ -1,7 +1,11 @@
 /* error_budget.c: how a run's false-alarm probability is split over its p-values in two stages.
  *
- * Sees: nothing by itself. False alarms: m plain statistics at most m * 1e-4 * (5e-3 / m) = 5e-7, 50 fine
- * ones at most 50 * 1e-8 = 5e-7, because the stages use disjoint draws. Source: Bonferroni within a stage.
+ * Sees:         nothing by itself.
+ * Cannot see:   how well each p-value was checked; golden/calibration/ has that.
+ * False alarms: m plain statistics at most m * 1e-4 * (5e-3 / m) = 5e-7, 50 fine ones at most 50 * 1e-8
+ *               = 5e-7, because the stages use disjoint draws.
+ * Source:       Bonferroni within a stage; independence between the stages.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/error_budget.h"
 #include <math.h>

@@ -1,7 +1,10 @@
-/* gather.c: the steps that every partition is made of: order the ids, fill a cell, close it, merge what is
- * too light.
+/* gather.c: the steps of every partition: order the ids, fill a cell, close it, merge what is too light.
  *
- * Sees: the pmf only. Cannot see: observed counts. False alarms: none of its own. Source: none needed.
+ * Sees:         the pmf only.
+ * Cannot see:   observed counts.
+ * False alarms: none of its own.
+ * Source:       none needed.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/gather.h"
 #include <stdlib.h>

@@ -1,10 +1,13 @@
 /* partition.c: gathers the ids of a vocabulary into cells for testing, from the pmf and the planned draws
  * alone.
  *
- * Sees:     nothing by itself; it decides what the chi-square sees: rank cells temperature and tails, id
- * cells index order, fine cells one token at a time. Cannot see: observed counts, so a token that never came
- * cannot drop out of the test. False alarms: the floor on the expected count keeps the chi-square's. Source:
- * Cochran (1954) for pooling; the floors are in error_budget.h. SPDX-License-Identifier: GPL-3.0-or-later */
+ * Sees:         nothing by itself; it decides what the chi-square sees: rank cells temperature and
+ *               tails, id cells index order, fine cells one token at a time.
+ * Cannot see:   observed counts, so a token that never came cannot drop out of the test.
+ * False alarms: the floor on the expected count keeps the chi-square's.
+ * Source:       Cochran (1954) for pooling; the floors are in error_budget.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/gather.h"
 #include "stats/partition.h"
 #include <math.h>

@@ -16,7 +16,9 @@ struct chi_square {
     double statistic, df;
     struct tail upper, lower; /* lower: too regular */
 };
-/* Pearson's X^2 of observed[cells] against draws * mass[cells]. cells >= 2, each expectation >= the caller's floor. */
+/* Pearson's X^2 of observed[cells] against draws * mass[cells], each expectation >= the caller's floor. Two cells: exact
+ * (discrete) tails; more: upper by three moments of X^2, lower by the chi-square law with the mode's probability on either side.
+ * Fewer than two cells or no draws: no test, df 0 and p = 1. */
 struct chi_square chi_square_test(const uint64_t *observed, const double *mass, size_t cells);
 
 /* The largest true chi-square distance that X^2 with this df would miss with probability 1 - power at level alpha:
@@ -32,8 +34,9 @@ struct contrast {
     struct tail upper, lower;
 };
 struct contrast contrast_test(const uint64_t *counts, const double *pmf, const double *h, size_t vocab);
-/* |sum p (h-m)^3| / (sum p (h-m)^2)^1.5 / sqrt(draws): the normal law may be trusted at 1e-6 only while this skewness
- * of the mean is small; the caller drops the contrast above CONTRAST_SKEW_MAX. */
+/* |sum p (h-m)^3| / (sum p (h-m)^2)^1.5 / sqrt(draws), plus 1.2 times the excess kurtosis of the mean where that is positive
+ * (rare symmetric h): the normal law may be trusted at 1e-6 only while this is small; the caller drops the contrast above
+ * CONTRAST_SKEW_MAX. Infinite for a constant h, which has no contrast. */
 double contrast_skew(const double *pmf, const double *h, size_t vocab, double draws);
 extern const double CONTRAST_SKEW_MAX;
 

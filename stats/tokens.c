@@ -1,10 +1,12 @@
 /* tokens.c: every id's exact binomial tails, and the worst of them.
  *
- * Sees:     one token lost, gained or swapped, the last id unreachable. Cannot see: small deviations spread
- * over many ids. False alarms: at most the level a side (exact tails, Bonferroni over the ids of positive
- * probability). Source:   the tails of binomial.c. The screen is a lower bound on the tail: P(X >= k) >= P(X
- * = k), with Stirling's formula and n KL(k/n, p) <= (k - np)^2 / npq. SPDX-License-Identifier:
- * GPL-3.0-or-later */
+ * Sees:         one token lost, gained or swapped, the last id unreachable.
+ * Cannot see:   small deviations spread over many ids.
+ * False alarms: at most the level a side (exact tails, Bonferroni over the ids of positive probability).
+ * Source:       the tails of binomial.c. The screen is a lower bound on a tail: P(X >= k) >= P(X = k),
+ *               Stirling's formula, and n KL(k/n, p) <= (k - np)^2 / npq.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/tests.h"
 #include <math.h>
 

@@ -1,13 +1,16 @@
-/* total_variation.c: distance between observed counts and a known pmf, and an upper confidence bound on the
- * true distance.
+/* total_variation.c: distance of observed counts from a known pmf, and an upper bound on the true distance.
  *
- * Sees:     any deviation, spread over many cells or not. Cannot see: what happens within a cell; dependence
- * between draws. False alarms: the bound is below the true distance with probability at most alpha, by
- * construction (no asymptotics): half of alpha for the exact limits of every cell, half for the concentration
- * of the plug-in distance around its mean, which is never below the true distance (Jensen). Source:   De
- * Moivre's mean deviation (P. Diaconis and S. Zabell, Statistical Science 6, 1991); Clopper and Pearson
- * (1934); McDiarmid (1989): one draw moves the plug-in distance by at most 1/n. SPDX-License-Identifier:
- * GPL-3.0-or-later */
+ * Sees:         any deviation, spread over many cells or not.
+ * Cannot see:   what happens within a cell; dependence between draws.
+ * False alarms: the bound is below the true distance with probability at most alpha, by construction (no
+ *               asymptotics): half of alpha for the exact limits of all cells, half for the
+ *               concentration of the plug-in distance around its mean, which is never below the true
+ *               distance (Jensen).
+ * Source:       De Moivre's mean deviation (P. Diaconis and S. Zabell, Statistical Science 6, 1991);
+ *               Clopper and Pearson (1934); McDiarmid (1989): one draw moves the plug-in distance by at
+ *               most 1/n.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/total_variation.h"
 #include "stats/binomial.h"
 #include <gsl/gsl_cdf.h>

@@ -1,9 +1,13 @@
 /* two_sample.c: whether two samplers follow one law, when that law is not given.
  *
- * Sees:     any difference between the two over the cells. Cannot see: a defect both share.
- * False alarms: those of Pearson's test with the pooled counts as expectations; the caller's cells must reach
- * the floor. Source:   sum (sqrt(B/A) a - sqrt(A/B) b)^2 / (a + b), A and B the totals: Pearson's homogeneity
- * statistic. SPDX-License-Identifier: GPL-3.0-or-later */
+ * Sees:         any difference between the two over the cells.
+ * Cannot see:   a defect both share.
+ * False alarms: as in chi_square.c, with the pooled counts as expectations; the cells must reach the
+ *               floor in each.
+ * Source:       sum (sqrt(B/A) a - sqrt(A/B) b)^2 / (a + b), A and B the totals: Pearson's homogeneity
+ *               statistic.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/chi_square.h"
 #include "stats/tests.h"
 #include <math.h>
