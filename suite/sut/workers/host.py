@@ -297,9 +297,17 @@ def module_load(name):
         missing = error.name or "a library"
         how = getattr(module, "INSTALL", "install the package that provides it into this Python's environment")
         raise Refused("cannot import %s in %s (%s): %s" % (missing, sys.executable, plain(error), how))
+    except Exception as error:
+        raise crashed(path, error)
     if not hasattr(module, "Worker"):
         raise Refused("%s has no class Worker" % path)
     return module, path
+
+
+def crashed(path, error):
+    """A worker's own mistake on the way up: its author needs the traceback, the judge one line."""
+    traceback.print_exc()
+    return Refused("%s cannot start: %s: %s" % (path, type(error).__name__, plain(error)))
 
 
 def options_parse(known, pairs):
@@ -326,6 +334,8 @@ def worker_start(name, pairs):
         worker = module.Worker(options)
     except (ValueError, ImportError) as error:
         raise Refused(plain(error))
+    except Exception as error:
+        raise crashed(path, error)
     label = os.path.basename(path)
     defaults = {"name": label[:-3], "version": "none", "device": "cpu", "takes": "probabilities", "dtype": "f32",
                 "capabilities": "", "contract": "{}", "files": {}, "versions": {}}
@@ -375,11 +385,11 @@ def main(arguments):
         if sys.byteorder != "little":
             raise Refused("a little-endian machine is needed")
         serve(worker_start(arguments[0], arguments[1:]), source, sink)
-    except (Refused, MemoryError) as error:
-        sys.stderr.write("host.py: %s\n" % (" ".join(str(error).split()) or "out of memory"))
-        return 2
     except BrokenPipeError:  # the judge has gone
         os._exit(1)
+    except (Refused, OSError, MemoryError) as error:
+        sys.stderr.write("host.py: %s\n" % (" ".join(str(error).split()) or "out of memory"))
+        return 2
     except KeyboardInterrupt:
         return 130
     return 0

@@ -265,6 +265,15 @@ class Refusals(Child):
             text = "class Worker:\n    %s\n    def __init__(self, options): pass\n" % line
             self.refused([self.file("wrong.py", text)], hello(), line.split()[0])
 
+    def test_a_worker_that_breaks_on_the_way_up(self):
+        for text in ("class Worker:\n    def __init__(self, options): return 1 / 0\n", "def broken(:\n"):
+            status, output, errors = run([self.file("wrong.py", text)], hello())
+            self.assertEqual((status, output), (2, b""), errors)
+            self.assertIn("Traceback", errors)
+            self.assertRegex(errors.splitlines()[-1], "^host.py: .*wrong.py cannot start: (ZeroDivision|Syntax)Error")
+        text = "class Worker:\n    files = {'a': '/no/such/file'}\n    def __init__(self, options): pass\n"
+        self.refused([self.file("wrong.py", text)], hello(), "/no/such/file")
+
     def test_broken_frames(self):
         good = hello()
         entry = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
