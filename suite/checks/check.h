@@ -1,4 +1,5 @@
-/* check.h: what a check is: a question about the counts of one cell, answered by p-values or by an impossibility.
+/* check.h: what a check is: a question about the counts of one cell, answered by p-values or by an
+ * impossibility.
  *
  * To add one: a file suite/checks/<family>/<check>.c with its evaluate function, the mutant that it kills in
  * suite/sut/mutants/, and one line in registry.c. */
@@ -36,9 +37,9 @@ struct check_input {
     const double *pmf; /* [vocab] the exact law */
     size_t vocab;
     int stage;
-    double floor; /* least expected count of a cell of a partition at this stage */
-    const struct cell_counts *counts;          /* family equivalence */
-    const struct agreement_counts *agreement;  /* family agreement */
+    double floor;                     /* least expected count of a cell of a partition at this stage */
+    const struct cell_counts *counts; /* family equivalence */
+    const struct agreement_counts *agreement; /* family agreement */
 };
 
 /* One answer. A violation needs no probability: it cannot happen in a correct sampler. */
@@ -52,9 +53,9 @@ struct statistic {
     char smallest_effect[64]; /* what this statistic could just have seen, or "" */
     char text[160];           /* observed against expected, in words, when it is rejected */
     /* filled in by the judge: */
-    double level;     /* at which it was rejected or not, in its last stage */
-    bool flagged;     /* in stage one */
-    bool confirmed;   /* in stage two, or at once for a violation */
+    double level;   /* at which it was rejected or not, in its last stage */
+    bool flagged;   /* in stage one */
+    bool confirmed; /* in stage two, or at once for a violation */
     struct tail tail2;
 };
 

@@ -10,23 +10,37 @@
 #include "suite/golden/golden.h"
 #include "suite/version.h"
 
-const struct cli_options cli_defaults = {.plan = "gate", .session = {.checks = "", .cells = "", .timeout = 300, .label = ""}};
+const struct cli_options cli_defaults = {.plan = "gate",
+                                         .session = {.checks = "", .cells = "", .timeout = 300, .label = ""}};
 
-enum { KEY_GOLDEN = 256, KEY_CHECK, KEY_CELL, KEY_TIMEOUT, KEY_BUDGET, KEY_JSON, KEY_REQUIRE, KEY_ALLOW, KEY_SEED };
+enum {
+    KEY_GOLDEN = 256,
+    KEY_CHECK,
+    KEY_CELL,
+    KEY_TIMEOUT,
+    KEY_BUDGET,
+    KEY_JSON,
+    KEY_REQUIRE,
+    KEY_ALLOW,
+    KEY_SEED
+};
 
 static const struct argp_option judging_options[] = {
-    {"plan", 'p', "NAME|FILE", 0, "What to run: quick, pair, gate (the default), published-38117, or a file", 0},
+    {"plan", 'p', "NAME|FILE", 0, "What to run: quick, pair, gate (the default), published-38117, or a file",
+     0},
     {"check", KEY_CHECK, "PREFIX", 0, "Only these checks: equivalence, equivalence.rank, agreement, ...", 0},
     {"cell", KEY_CELL, "PREFIX", 0, "Only cells whose name starts so", 0},
     {"jobs", 'j', "N", 0, "Workers at a time (default: one a core)", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "A worker that takes longer for one chunk hangs (default 300)", 0},
-    {"budget", KEY_BUDGET, "SECONDS", 0, "Start no chunk later than this; what did not fit is inconclusive, by name", 0},
+    {"budget", KEY_BUDGET, "SECONDS", 0,
+     "Start no chunk later than this; what did not fit is inconclusive, by name", 0},
     {"require", KEY_REQUIRE, "CAP", 0, "Fail if this could not run: gpu, noise, all (may be repeated)", 0},
     {"allow-inconclusive", KEY_ALLOW, 0, 0, "Exit 0 where the verdict is inconclusive", 0},
     {"seed", KEY_SEED, "N", 0, "Use these draws instead of the plan's own", 0},
     {"out", 'o', "DIR", 0, "Write results.jsonl there", 0},
     {"json", KEY_JSON, 0, 0, "Events on stdout, one object a line, instead of text", 0},
-    {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans (default: the build tree's, else the installed ones)", 0},
+    {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans (default: the build tree's, else the installed ones)",
+     0},
     {0}};
 
 static double seconds(struct argp_state *state, const char *name, const char *text)
@@ -52,16 +66,36 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct cli_options *options = state->input;
     switch (key) {
-    case 'p': options->plan = text; break;
-    case 'o': options->out = text; break;
-    case 'j': options->session.jobs = (int)whole(state, "jobs", text, 1, 1024); break;
-    case KEY_GOLDEN: options->golden = text; break;
-    case KEY_CHECK: options->session.checks = text; break;
-    case KEY_CELL: options->session.cells = text; break;
-    case KEY_TIMEOUT: options->session.timeout = seconds(state, "timeout", text); break;
-    case KEY_BUDGET: options->session.budget = seconds(state, "budget", text); break;
-    case KEY_JSON: options->json = true; break;
-    case KEY_ALLOW: options->allow_inconclusive = true; break;
+    case 'p':
+        options->plan = text;
+        break;
+    case 'o':
+        options->out = text;
+        break;
+    case 'j':
+        options->session.jobs = (int)whole(state, "jobs", text, 1, 1024);
+        break;
+    case KEY_GOLDEN:
+        options->golden = text;
+        break;
+    case KEY_CHECK:
+        options->session.checks = text;
+        break;
+    case KEY_CELL:
+        options->session.cells = text;
+        break;
+    case KEY_TIMEOUT:
+        options->session.timeout = seconds(state, "timeout", text);
+        break;
+    case KEY_BUDGET:
+        options->session.budget = seconds(state, "budget", text);
+        break;
+    case KEY_JSON:
+        options->json = true;
+        break;
+    case KEY_ALLOW:
+        options->allow_inconclusive = true;
+        break;
     case KEY_SEED:
         whole(state, "seed", text, 0, LONG_MAX);
         options->seed = text;
@@ -71,14 +105,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
             argp_error(state, "--require: '%s' is unknown; accepted: gpu, noise, all", text);
         if (options->requires == CLI_REQUIRE_MAX)
             argp_error(state, "--require: given more than %d times", CLI_REQUIRE_MAX);
-        options->require[options->requires++] = text;
+        options->require[options->requires ++] = text;
         break;
     case ARGP_KEY_INIT: {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         options->session.jobs = cores < 1 ? 1 : cores > 1024 ? 1024 : (int)cores;
         break;
     }
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -95,7 +130,8 @@ int cli_trouble(const struct trouble *trouble)
 int cli_plan(struct plan *plan, const struct cli_options *options, struct trouble *trouble)
 {
     char golden[4096];
-    if (golden_directory(options->golden, golden, sizeof golden, trouble) || plan_load(plan, options->plan, golden, trouble))
+    if (golden_directory(options->golden, golden, sizeof golden, trouble) ||
+        plan_load(plan, options->plan, golden, trouble))
         return -1;
     if (options->seed)
         plan->seed = strtoull(options->seed, NULL, 10);
@@ -114,10 +150,12 @@ int cli_check_selection(const struct plan *plan, const struct cli_options *optio
         return 0;
     for (size_t i = 0; i < (check ? plan->cells : check_registry_count); i++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", check ? plan->cell[i].name : check_registry[i].key);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                 check ? plan->cell[i].name : check_registry[i].key);
     }
-    return trouble_set(trouble, EXIT_USAGE, "--%s: nothing is called '%s'; there are %s", check ? "cell" : "check",
-                       check ? options->session.cells : options->session.checks, names);
+    return trouble_set(trouble, EXIT_USAGE, "--%s: nothing is called '%s'; there are %s",
+                       check ? "cell" : "check", check ? options->session.cells : options->session.checks,
+                       names);
 }
 
 static void on_signal(int number)
@@ -137,7 +175,8 @@ void cli_catch_signals(void)
 
 int cli_worst(int a, int b)
 {
-    static const int order[] = {EXIT_USAGE, EXIT_INTERRUPTED, EXIT_DAMAGED, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_NOTHING_RAN};
+    static const int order[] = {EXIT_USAGE, EXIT_INTERRUPTED,  EXIT_DAMAGED,
+                                EXIT_FAIL,  EXIT_INCONCLUSIVE, EXIT_NOTHING_RAN};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (a == order[i] || b == order[i])
             return order[i];
@@ -153,4 +192,22 @@ int cli_finish(int exit, const struct trouble *trouble)
         exit = cli_worst(exit, EXIT_DAMAGED);
     }
     return exit;
+}
+
+int cli_conclude(const char *command, const struct session *session, const struct cli_options *options,
+                 bool every, struct results *results)
+{
+    struct trouble trouble = {0};
+    int jobs = options->session.jobs;
+    struct verdict verdict = verdict_run(session, options->require, options->allow_inconclusive);
+    results_event(results, event_run(command, session->plan, jobs, &session, (const char *[]){""}, 1));
+    events_session(results, session, "");
+    results_event(results, event_verdict(&verdict, session, session->seconds));
+    if (!options->json) {
+        terminal_header(session->plan, jobs);
+        terminal_session(session, "", every);
+        terminal_verdict(&verdict, session->seconds);
+    }
+    results_close(results, &trouble);
+    return cli_finish(verdict.exit, &trouble);
 }

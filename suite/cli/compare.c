@@ -18,20 +18,30 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->common; break;
-    case KEY_OLD: arguments->old = text; break;
-    case KEY_NEW: arguments->new = text; break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", text); break;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->common;
+        break;
+    case KEY_OLD:
+        arguments->old = text;
+        break;
+    case KEY_NEW:
+        arguments->new = text;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", text);
+        break;
     case ARGP_KEY_END:
         if (!arguments->old || !arguments->new)
             argp_error(state, "both --old SPEC and --new SPEC are needed");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
 
-static int both(const struct arguments *arguments, const struct plan *plan, const struct spec *specs, struct session *sessions, struct trouble *trouble)
+static int both(const struct arguments *arguments, const struct plan *plan, const struct spec *specs,
+                struct session *sessions, struct trouble *trouble)
 {
     static const char *const labels[] = {"old", "new"};
     for (int i = 0; i < 2; i++) {
@@ -44,7 +54,8 @@ static int both(const struct arguments *arguments, const struct plan *plan, cons
     return 0;
 }
 
-static struct verdict report(const struct arguments *arguments, const struct plan *plan, const struct session *sessions, struct results *results)
+static struct verdict report(const struct arguments *arguments, const struct plan *plan,
+                             const struct session *sessions, struct results *results)
 {
     const struct cli_options *common = &arguments->common;
     const struct session *old = &sessions[0], *new = &sessions[1];
@@ -53,7 +64,9 @@ static struct verdict report(const struct arguments *arguments, const struct pla
         abort();
     struct verdict verdict = verdict_compare(old, new, change, common->allow_inconclusive);
     double seconds = old->seconds + new->seconds;
-    results_event(results, event_run("compare", plan, common->session.jobs, (const struct session *[]){old, new}, (const char *[]){"old", "new"}, 2));
+    results_event(results,
+                  event_run("compare", plan, common->session.jobs, (const struct session *[]){old, new},
+                            (const char *[]){"old", "new"}, 2));
     events_session(results, old, "old");
     events_session(results, new, "new");
     for (size_t i = 0; i < plan->cells; i++)
@@ -75,7 +88,15 @@ static struct verdict report(const struct arguments *arguments, const struct pla
 int cli_compare(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
-    static const struct argp argp = {options, parse, NULL, "Gate an upgrade: identical, equivalent, different or inconclusive. The new sampler is judged against the exact law, and so is the old one, so that what the old one shows too does not block.", children, NULL, NULL};
+    static const struct argp argp = {
+        options,
+        parse,
+        NULL,
+        "Gate an upgrade: identical, equivalent, different or inconclusive. The new sampler is judged "
+        "against the exact law, and so is the old one, so that what the old one shows too does not block.",
+        children,
+        NULL,
+        NULL};
     struct arguments arguments = {.common = cli_defaults};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct trouble trouble = {0};

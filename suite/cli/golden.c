@@ -9,13 +9,16 @@ struct arguments {
     bool verify;
 };
 
-static const struct argp_option options[] = {{"golden", 'g', "DIR", 0, "The directory (default: the build tree's, else the installed one)", 0}, {0}};
+static const struct argp_option options[] = {
+    {"golden", 'g', "DIR", 0, "The directory (default: the build tree's, else the installed one)", 0}, {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'g': arguments->golden = text; break;
+    case 'g':
+        arguments->golden = text;
+        break;
     case ARGP_KEY_ARG:
         if (arguments->verify || strcmp(text, "verify"))
             argp_error(state, "unexpected argument '%s'; accepted: verify", text);
@@ -25,7 +28,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         if (!arguments->verify)
             argp_error(state, "what to do is needed; accepted: verify");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -41,12 +45,20 @@ static void line(void *context, const char *file, const char *what, size_t cases
 
 int cli_golden(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, "verify", "Check the goldens' hashes, then recompute every value with this build's code. Exit 99 and the word 'damaged' or 'disagrees' otherwise.", NULL, NULL, NULL};
+    static const struct argp argp = {options,
+                                     parse,
+                                     "verify",
+                                     "Check the goldens' hashes, then recompute every value with this "
+                                     "build's code. Exit 99 and the word 'damaged' or 'disagrees' otherwise.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     struct arguments arguments = {0};
     struct trouble trouble = {0};
     char directory[4096];
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    if (golden_directory(arguments.golden, directory, sizeof directory, &trouble) || golden_verify(directory, line, NULL, &trouble))
+    if (golden_directory(arguments.golden, directory, sizeof directory, &trouble) ||
+        golden_verify(directory, line, NULL, &trouble))
         return cli_trouble(&trouble);
     printf("golden verify: all agree (%s)\n", directory);
     return cli_finish(EXIT_PASS, &trouble);

@@ -14,7 +14,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->common; break;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->common;
+        break;
     case ARGP_KEY_ARG:
         if (arguments->files == RECORDINGS_MAX)
             argp_error(state, "more than %d recordings", RECORDINGS_MAX);
@@ -24,7 +26,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         if (!arguments->files)
             argp_error(state, "a recording is needed");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -32,7 +35,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int cli_judge(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
-    static const struct argp argp = {NULL, parse, "RECORDING...", "Judge what a worker answered to `samplegate requests`. The plan is the one the recording names, unless --plan says which file holds it. Second-stage chunks are looked at only where the first raised a flag.", children, NULL, NULL};
+    static const struct argp argp = {NULL,
+                                     parse,
+                                     "RECORDING...",
+                                     "Judge what a worker answered to `samplegate requests`. The plan is the "
+                                     "one the recording names, unless --plan says which file holds it. "
+                                     "Second-stage chunks are looked at only where the first raised a flag.",
+                                     children,
+                                     NULL,
+                                     NULL};
     struct arguments arguments = {.common = cli_defaults};
     arguments.common.plan = NULL;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
@@ -50,21 +61,12 @@ int cli_judge(int argc, char **argv)
         common->plan = frame_get(&recording.hello, "plan");
     if (!exit && !common->plan)
         common->plan = cli_defaults.plan;
-    if (!exit && (cli_plan(&plan, common, &trouble) || results_open(&results, common->out, common->json, &trouble) ||
-                  session_replay(&session, &plan, &recording, &common->session, &trouble)))
+    if (!exit &&
+        (cli_plan(&plan, common, &trouble) || results_open(&results, common->out, common->json, &trouble) ||
+         session_replay(&session, &plan, &recording, &common->session, &trouble)))
         exit = cli_trouble(&trouble);
     if (!exit) {
-        struct verdict verdict = verdict_run(&session, common->require, common->allow_inconclusive);
-        results_event(&results, event_run("judge", &plan, common->session.jobs, (const struct session *[]){&session}, (const char *[]){""}, 1));
-        events_session(&results, &session, "");
-        results_event(&results, event_verdict(&verdict, &session, session.seconds));
-        if (!common->json) {
-            terminal_header(&plan, common->session.jobs);
-            terminal_session(&session, "", false);
-            terminal_verdict(&verdict, session.seconds);
-        }
-        results_close(&results, &trouble);
-        exit = cli_finish(verdict.exit, &trouble);
+        exit = cli_conclude("judge", &session, common, false, &results);
     }
     session_free(&session);
     recording_free(&recording);

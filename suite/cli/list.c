@@ -21,11 +21,20 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'g': arguments->golden = text; break;
-    case 'm': arguments->markdown = true; break;
-    case 'j': arguments->json = true; break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", text); break;
-    default: return ARGP_ERR_UNKNOWN;
+    case 'g':
+        arguments->golden = text;
+        break;
+    case 'm':
+        arguments->markdown = true;
+        break;
+    case 'j':
+        arguments->json = true;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", text);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -68,7 +77,11 @@ static void print_plans(const char *golden)
 
 int cli_list(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, NULL, "The checks: what each asks, the mutant it must catch, and on which cell of plan gate.", NULL, NULL, NULL};
+    static const struct argp argp = {
+        options, parse,
+        NULL,    "The checks: what each asks, the mutant it must catch, and on which cell of plan gate.",
+        NULL,    NULL,
+        NULL};
     struct arguments arguments = {0};
     struct trouble trouble = {0};
     char golden[4096];
@@ -82,10 +95,11 @@ int cli_list(int argc, char **argv)
         if (arguments.json)
             print_json(check);
         else if (arguments.markdown)
-            printf("| `%s` | %s | `%s`, `%s` |\n", check->key, check->sentence, check->mutant, check->mutant_cell);
+            printf("| `%s` | %s | `%s`, `%s` |\n", check->key, check->sentence, check->mutant,
+                   check->mutant_cell);
         else
-            printf("%-24s %s\n%24s catches mutant %s on cell %s; expectation golden/%s\n", check->key, check->sentence, "",
-                   check->mutant, check->mutant_cell, check->golden);
+            printf("%-24s %s\n%24s catches mutant %s on cell %s; expectation golden/%s\n", check->key,
+                   check->sentence, "", check->mutant, check->mutant_cell, check->golden);
     }
     if (!arguments.markdown && !arguments.json)
         print_plans(golden);

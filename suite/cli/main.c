@@ -20,11 +20,13 @@ static const struct command {
 
 static void usage(FILE *file)
 {
-    fprintf(file, "Usage: samplegate COMMAND [OPTION...]\nPoint it at a token sampler and get a verdict a release can hang on.\n\n");
+    fprintf(file, "Usage: samplegate COMMAND [OPTION...]\nPoint it at a token sampler and get a verdict a "
+                  "release can hang on.\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(file, "  %-9s %s\n", commands[i].name, commands[i].sentence);
     fprintf(file, "\n`samplegate COMMAND --help` lists a command's options.\n"
-                  "Exit: 0 passes, 1 a check fails or errs, 2 usage or bad input, 3 inconclusive, 77 nothing could run,\n"
+                  "Exit: 0 passes, 1 a check fails or errs, 2 usage or bad input, 3 inconclusive, 77 nothing "
+                  "could run,\n"
                   "99 golden damaged or report not written, 130 interrupted (results kept).\n");
 }
 
@@ -50,6 +52,9 @@ int main(int argc, char **argv)
             argv[1] = name; /* argp prints it */
             return commands[i].main(argc - 1, argv + 1);
         }
-    fprintf(stderr, "samplegate: unknown command '%s'; accepted: run, compare, list, repro, golden, requests, judge\n", argv[1]);
+    fprintf(
+        stderr,
+        "samplegate: unknown command '%s'; accepted: run, compare, list, repro, golden, requests, judge\n",
+        argv[1]);
     return EXIT_USAGE;
 }

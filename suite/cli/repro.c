@@ -9,15 +9,18 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"sut", 's', "SPEC", 0, "The sampler (see `samplegate run --help`; default reference)", 0},
-    {0}};
+    {"sut", 's', "SPEC", 0, "The sampler (see `samplegate run --help`; default reference)", 0}, {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->common; break;
-    case 's': arguments->sut = text; break;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->common;
+        break;
+    case 's':
+        arguments->sut = text;
+        break;
     case ARGP_KEY_ARG:
         if (arguments->id)
             argp_error(state, "unexpected argument '%s'", text);
@@ -27,7 +30,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         if (!arguments->id || !strrchr(arguments->id, '/'))
             argp_error(state, "the cell to run again is needed, as a failure prints it: PLAN/CELL");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -35,7 +39,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int cli_repro(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
-    static const struct argp argp = {options, parse, "PLAN/CELL", "Run one cell again, with the same draws, and print every statistic of its first stage.", children, NULL, NULL};
+    static const struct argp argp = {
+        options,     parse,
+        "PLAN/CELL", "Run one cell again, with the same draws, and print every statistic of its first stage.",
+        children,    NULL,
+        NULL};
     struct arguments arguments = {.common = cli_defaults, .sut = "reference"};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     char id[512];
@@ -49,17 +57,15 @@ int cli_repro(int argc, char **argv)
     struct plan plan = {0};
     struct spec spec = {0};
     struct session session = {0};
+    struct results results = {0};
     cli_catch_signals();
     int exit;
     if (cli_plan(&plan, &common, &trouble) || spec_parse(&spec, arguments.sut, &trouble) ||
+        results_open(&results, common.out, common.json, &trouble) ||
         session_run(&session, &plan, &spec, &common.session, &trouble)) {
         exit = cli_trouble(&trouble);
     } else {
-        struct verdict verdict = verdict_run(&session, common.require, common.allow_inconclusive);
-        terminal_header(&plan, common.session.jobs);
-        terminal_session(&session, "", true);
-        terminal_verdict(&verdict, session.seconds);
-        exit = cli_finish(verdict.exit, &trouble);
+        exit = cli_conclude("repro", &session, &common, true, &results);
     }
     session_free(&session);
     spec_free(&spec);

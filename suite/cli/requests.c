@@ -1,6 +1,8 @@
-/* requests.c: `samplegate requests PLAN -o FILE`: every request of both stages, for a worker that cannot be connected.
+/* requests.c: `samplegate requests PLAN -o FILE`: every request of both stages, for a worker that cannot be
+ * connected.
  *
- * The file is a worker's whole input: `samplegate-host reference < FILE > RECORDING`, then `samplegate judge RECORDING`. */
+ * The file is a worker's whole input: `samplegate-host reference < FILE > RECORDING`, then `samplegate judge
+ * RECORDING`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,7 +32,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'o': arguments->out = text; break;
+    case 'o':
+        arguments->out = text;
+        break;
     case 't':
         if (strcmp(text, "logits") && strcmp(text, "probabilities"))
             argp_error(state, "--takes: '%s' is unknown; accepted: logits, probabilities", text);
@@ -41,9 +45,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
             argp_error(state, "--dtype: '%s' is unknown; accepted: f32, f16, bf16", text);
         arguments->dtype = text;
         break;
-    case KEY_NOISE: arguments->noise = true; break;
-    case KEY_CELL: arguments->cells = text; break;
-    case KEY_GOLDEN: arguments->golden = text; break;
+    case KEY_NOISE:
+        arguments->noise = true;
+        break;
+    case KEY_CELL:
+        arguments->cells = text;
+        break;
+    case KEY_GOLDEN:
+        arguments->golden = text;
+        break;
     case ARGP_KEY_ARG:
         if (arguments->plan)
             argp_error(state, "unexpected argument '%s'", text);
@@ -53,7 +63,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         if (!arguments->plan || !arguments->out)
             argp_error(state, "a plan and -o FILE are needed");
         break;
-    default: return ARGP_ERR_UNKNOWN;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -68,7 +79,8 @@ static int put(int fd, const struct frame *frame, const char *file, struct troub
     return trouble_set(trouble, EXIT_DAMAGED, "%s: %s", file, why);
 }
 
-static int put_cell(int fd, const struct session *session, size_t cell, const char *file, struct trouble *trouble)
+static int put_cell(int fd, const struct session *session, size_t cell, const char *file,
+                    struct trouble *trouble)
 {
     for (int stage = 1; stage <= 2; stage++) {
         size_t count;
@@ -110,14 +122,25 @@ static int put_all(int fd, const struct session *session, const char *file, stru
 static void assume(struct sut *sut, const struct arguments *arguments)
 {
     sut->kind = strcmp(arguments->takes, "logits") ? VALUE_PROBABILITIES : VALUE_LOGITS;
-    sut->dtype = !strcmp(arguments->dtype, "f32") ? VALUE_F32 : !strcmp(arguments->dtype, "f16") ? VALUE_F16 : VALUE_BF16;
+    sut->dtype = !strcmp(arguments->dtype, "f32")   ? VALUE_F32
+                 : !strcmp(arguments->dtype, "f16") ? VALUE_F16
+                                                    : VALUE_BF16;
     sut->noise = arguments->noise;
     sut->temperature = true;
 }
 
 int cli_requests(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, "PLAN", "Write every request of both stages to FILE. Where the engine lives, feed it to a worker and keep what it answers: samplegate-host reference < FILE > RECORDING, or python3 host.py torch < FILE > RECORDING. Then: samplegate judge RECORDING.", NULL, NULL, NULL};
+    static const struct argp argp = {
+        options,
+        parse,
+        "PLAN",
+        "Write every request of both stages to FILE. Where the engine lives, feed it to a worker and keep "
+        "what it answers: samplegate-host reference < FILE > RECORDING, or python3 host.py torch < FILE > "
+        "RECORDING. Then: samplegate judge RECORDING.",
+        NULL,
+        NULL,
+        NULL};
     struct arguments arguments = {.takes = "logits", .dtype = "f32", .cells = ""};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct cli_options common = cli_defaults;

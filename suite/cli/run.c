@@ -7,17 +7,27 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"sut", 's', "SPEC", 0, "The sampler: reference[:RULE], python:torch[@VENV][,rule=multinomial], PATH/TO/PLUGIN.so, exec:COMMAND, recording:FILE (default reference)", 0},
+    {"sut", 's', "SPEC", 0,
+     "The sampler: reference[:RULE], python:torch[@VENV][,rule=multinomial], PATH/TO/PLUGIN.so, "
+     "exec:COMMAND, recording:FILE (default reference)",
+     0},
     {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->common; break;
-    case 's': arguments->sut = text; break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", text); break;
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->common;
+        break;
+    case 's':
+        arguments->sut = text;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", text);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
@@ -25,7 +35,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int cli_run(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
-    static const struct argp argp = {options, parse, NULL, "Judge one sampler: draw what the plan says, test it against the exact law, certify its distance.", children, NULL, NULL};
+    static const struct argp argp = {
+        options,
+        parse,
+        NULL,
+        "Judge one sampler: draw what the plan says, test it against the exact law, certify its distance.",
+        children,
+        NULL,
+        NULL};
     struct arguments arguments = {.common = cli_defaults, .sut = "reference"};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     const struct cli_options *common = &arguments.common;
@@ -41,17 +58,7 @@ int cli_run(int argc, char **argv)
         session_run(&session, &plan, &spec, &common->session, &trouble)) {
         exit = cli_trouble(&trouble);
     } else {
-        struct verdict verdict = verdict_run(&session, common->require, common->allow_inconclusive);
-        results_event(&results, event_run("run", &plan, common->session.jobs, (const struct session *[]){&session}, (const char *[]){""}, 1));
-        events_session(&results, &session, "");
-        results_event(&results, event_verdict(&verdict, &session, session.seconds));
-        if (!common->json) {
-            terminal_header(&plan, common->session.jobs);
-            terminal_session(&session, "", false);
-            terminal_verdict(&verdict, session.seconds);
-        }
-        results_close(&results, &trouble);
-        exit = cli_finish(verdict.exit, &trouble);
+        exit = cli_conclude("run", &session, common, false, &results);
     }
     session_free(&session);
     spec_free(&spec);

@@ -22,7 +22,8 @@ float *chunk_noise(const struct session *session, const struct plan_chunk *chunk
     return noise;
 }
 
-void chunk_request(const struct session *session, const struct plan_chunk *chunk, const float *noise, struct frame *request)
+void chunk_request(const struct session *session, const struct plan_chunk *chunk, const float *noise,
+                   struct frame *request)
 {
     static const enum frame_dtype dtypes[] = {FRAME_F32, FRAME_F16, FRAME_BF16};
     const struct cell_result *result = &session->cell[chunk->cell];
@@ -50,11 +51,12 @@ static bool echoes(const struct frame *answer, const char *key, uint64_t expecte
     return frame_get_u64(answer, key, &value) && value == expected;
 }
 
-enum cell_state chunk_tokens(const struct session *session, const struct plan_chunk *chunk, const struct frame *answer,
-                             const int32_t **tokens, char *why, size_t why_bytes)
+enum cell_state chunk_tokens(const struct session *session, const struct plan_chunk *chunk,
+                             const struct frame *answer, const int32_t **tokens, char *why, size_t why_bytes)
 {
     const struct plan_cell *cell = &session->plan->cell[chunk->cell];
-    const char *message = frame_get(answer, "message"), *text = frame_get(answer, "text"), *name = frame_get(answer, "cell");
+    const char *message = frame_get(answer, "message"), *text = frame_get(answer, "text"),
+               *name = frame_get(answer, "cell");
     if (message && !strcmp(message, "unsupported")) {
         snprintf(why, why_bytes, "unsupported: %s", text ? text : "no reason given");
         return CELL_SKIPPED;
@@ -64,7 +66,8 @@ enum cell_state chunk_tokens(const struct session *session, const struct plan_ch
         return CELL_ERROR;
     }
     if (!message || strcmp(message, "tokens") || !name || strcmp(name, cell->name) ||
-        !echoes(answer, "stage", (uint64_t)chunk->stage) || !echoes(answer, "batch", session->plan->batch[chunk->batch].size) ||
+        !echoes(answer, "stage", (uint64_t)chunk->stage) ||
+        !echoes(answer, "batch", session->plan->batch[chunk->batch].size) ||
         !echoes(answer, "chunk", chunk->index)) {
         snprintf(why, why_bytes, "the worker answered another request than chunk %llu of stage %d",
                  (unsigned long long)chunk->index, chunk->stage);
@@ -78,14 +81,15 @@ enum cell_state chunk_tokens(const struct session *session, const struct plan_ch
     *tokens = array->data;
     for (uint64_t d = 0; d < chunk->draws; d++)
         if ((*tokens)[d] < 0 || (size_t)(*tokens)[d] >= cell->table->vocab) {
-            snprintf(why, why_bytes, "token %d of draw %llu is out of range: the row has ids 0 to %zu", (*tokens)[d],
-                     (unsigned long long)d, cell->table->vocab - 1);
+            snprintf(why, why_bytes, "token %d of draw %llu is out of range: the row has ids 0 to %zu",
+                     (*tokens)[d], (unsigned long long)d, cell->table->vocab - 1);
             return CELL_ERROR;
         }
     return CELL_RAN;
 }
 
-void chunk_count(struct session *session, const struct plan_chunk *chunk, uint64_t offset, const int32_t *tokens)
+void chunk_count(struct session *session, const struct plan_chunk *chunk, uint64_t offset,
+                 const int32_t *tokens)
 {
     struct cell_result *result = &session->cell[chunk->cell];
     struct cell_counts *counts = &result->counts[chunk->stage - 1];
@@ -99,8 +103,8 @@ void chunk_count(struct session *session, const struct plan_chunk *chunk, uint64
         memcpy(result->token + offset, tokens, chunk->draws * sizeof *tokens);
 }
 
-void chunk_agree(const struct session *session, const struct plan_chunk *chunk, uint64_t offset, const int32_t *tokens,
-                 const float *noise, struct agreement_counts *counts)
+void chunk_agree(const struct session *session, const struct plan_chunk *chunk, uint64_t offset,
+                 const int32_t *tokens, const float *noise, struct agreement_counts *counts)
 {
     const struct cell_result *result = &session->cell[chunk->cell];
     const double *pmf = result->pmf;
@@ -110,14 +114,16 @@ void chunk_agree(const struct session *session, const struct plan_chunk *chunk, 
         const float *q = noise + d * vocab;
         struct exact_choice exact = law_choose(pmf, q, vocab);
         int32_t best = exact.token, second = exact.second, token = tokens[d];
-        if (isfinite(exact.gap) &&
-            exact.gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[second], (double)q[second], result->kind))
+        if (isfinite(exact.gap) && exact.gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[second],
+                                                                   (double)q[second], result->kind))
             counts->near_ties++;
         if (token == best)
             continue;
         counts->mismatches++;
-        double gap = pmf[token] > 0 ? log(pmf[best] / (double)q[best]) - log(pmf[token] / (double)q[token]) : INFINITY;
-        if (isfinite(gap) && gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[token], (double)q[token], result->kind))
+        double gap =
+            pmf[token] > 0 ? log(pmf[best] / (double)q[best]) - log(pmf[token] / (double)q[token]) : INFINITY;
+        if (isfinite(gap) &&
+            gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[token], (double)q[token], result->kind))
             continue;
         counts->unexplained++;
         if (counts->unexplained == 1 || gap > counts->worst_gap) {
@@ -131,8 +137,9 @@ void chunk_agree(const struct session *session, const struct plan_chunk *chunk, 
 
 void agreement_merge(struct agreement_counts *into, const struct agreement_counts *from)
 {
-    bool worse = from->unexplained && (!into->unexplained || from->worst_gap > into->worst_gap ||
-                                       (from->worst_gap == into->worst_gap && from->worst_row < into->worst_row));
+    bool worse =
+        from->unexplained && (!into->unexplained || from->worst_gap > into->worst_gap ||
+                              (from->worst_gap == into->worst_gap && from->worst_row < into->worst_row));
     if (worse) {
         into->worst_gap = from->worst_gap;
         into->worst_row = from->worst_row;

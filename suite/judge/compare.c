@@ -1,17 +1,20 @@
-/* compare.c: what an upgrade from one sampler to another comes to: the first of error, different, identical, equivalent,
- * inconclusive that holds. The distance is the new sampler's from the exact law; the old one's is printed beside it. */
+/* compare.c: what an upgrade from one sampler to another comes to: the first of error, different, identical,
+ * equivalent, inconclusive that holds. The distance is the new sampler's from the exact law; the old one's is
+ * printed beside it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "suite/judge/verdict.h"
 
-#define HEAD_DOMINATES 0.9 /* rows whose heaviest id is above this agree whatever the sampler does: they do not count */
+#define HEAD_DOMINATES                                                                                       \
+    0.9 /* rows whose heaviest id is above this agree whatever the sampler does: they do not count */
 
 static const struct statistic *find(const struct cell_result *result, const struct statistic *like)
 {
     for (size_t s = 0; s < result->evidence.count; s++)
-        if (result->evidence.statistic[s].check == like->check && !strcmp(result->evidence.statistic[s].name, like->name))
+        if (result->evidence.statistic[s].check == like->check &&
+            !strcmp(result->evidence.statistic[s].name, like->name))
             return &result->evidence.statistic[s];
     return NULL;
 }
@@ -22,13 +25,16 @@ static double two_sample(const struct cell_result *old, const struct cell_result
     const struct cell_counts *a = &old->counts[stage - 1], *b = &new->counts[stage - 1];
     if (!a->draws || !b->draws)
         return 1;
-    struct partition *partition = partition_rank(new->pmf, b->vocab, (double)b->draws, stage == 1 ? FLOOR_STAGE_ONE : FLOOR_STAGE_TWO);
+    struct partition *partition =
+        partition_rank(new->pmf, b->vocab, (double)b->draws, stage == 1 ? FLOOR_STAGE_ONE : FLOOR_STAGE_TWO);
     uint64_t *counts = calloc(2 * partition->cells, sizeof *counts);
     if (!counts)
         abort();
     partition_count(partition, a->pooled, counts);
     partition_count(partition, b->pooled, counts + partition->cells);
-    double p = partition->cells < 2 ? 1 : two_sample_test(counts, counts + partition->cells, partition->cells).upper.p;
+    double p = partition->cells < 2
+                   ? 1
+                   : two_sample_test(counts, counts + partition->cells, partition->cells).upper.p;
     free(counts);
     partition_free(partition);
     return p;
@@ -39,12 +45,14 @@ static bool new_impossible_id(const struct cell_result *old, const struct cell_r
 {
     for (int stage = 0; stage < 2; stage++)
         for (size_t i = 0; i < new->counts[stage].vocab; i++)
-            if (new->pmf[i] == 0 && new->counts[stage].pooled[i] && !old->counts[0].pooled[i] && !old->counts[1].pooled[i])
+            if (new->pmf[i] == 0 && new->counts[stage].pooled[i] && !old->counts[0].pooled[i] &&
+                !old->counts[1].pooled[i])
                 return true;
     return false;
 }
 
-bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell, const struct statistic *statistic)
+bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell,
+                           const struct statistic *statistic)
 {
     const struct cell_result *before = &old->cell[cell], *after = &new->cell[cell];
     const struct statistic *same = find(before, statistic);
@@ -56,7 +64,8 @@ bool statistic_preexisting(const struct session *old, const struct session *new,
            two_sample(before, after, 2) > budget_level(2, STATISTIC_PLAIN, new->plain);
 }
 
-static void compare_cell(const struct session *old, const struct session *new, size_t i, struct cell_change *change)
+static void compare_cell(const struct session *old, const struct session *new, size_t i,
+                         struct cell_change *change)
 {
     const struct cell_result *before = &old->cell[i], *after = &new->cell[i];
     *change = (struct cell_change){0};
@@ -73,7 +82,8 @@ static void compare_cell(const struct session *old, const struct session *new, s
         const struct statistic *now = find(after, &before->evidence.statistic[s]);
         change->fixed += before->evidence.statistic[s].confirmed && now && !now->confirmed;
     }
-    if (!before->token || !after->token || before->state != CELL_RAN || after->state != CELL_RAN || after->heaviest > HEAD_DOMINATES)
+    if (!before->token || !after->token || before->state != CELL_RAN || after->state != CELL_RAN ||
+        after->heaviest > HEAD_DOMINATES)
         return;
     change->rows = after->cell->draws;
     for (uint64_t d = 0; d < change->rows; d++)
@@ -100,7 +110,8 @@ static const struct cell_result *not_run(const struct session *new)
     return NULL;
 }
 
-struct verdict verdict_compare(const struct session *old, const struct session *new, struct cell_change *change, bool allow_inconclusive)
+struct verdict verdict_compare(const struct session *old, const struct session *new,
+                               struct cell_change *change, bool allow_inconclusive)
 {
     struct tally before = tally_session(old), after = tally_session(new);
     struct cell_change sum = {0};
@@ -116,7 +127,8 @@ struct verdict verdict_compare(const struct session *old, const struct session *
         if (!change[i].introduced)
             continue;
         first = first ? first : &new->cell[i];
-        within &= new->cell[i].cell->family == FAMILY_EQUIVALENCE && new->cell[i].bound.upper <= new->cell[i].cell->epsilon;
+        within &= new->cell[i].cell->family ==
+                  FAMILY_EQUIVALENCE &&new->cell[i].bound.upper <= new->cell[i].cell->epsilon;
     }
     double epsilon = smallest_epsilon(new->plan);
     double identity = sum.rows ? agreement_upper_bound(sum.rows - sum.same, sum.rows, BUDGET_CERTIFICATE) : 1;
@@ -129,37 +141,45 @@ struct verdict verdict_compare(const struct session *old, const struct session *
     } else if (before.errors || after.errors) {
         const struct cell_result *error = after.errors ? after.first_error : before.first_error;
         verdict = (struct verdict){.word = "error", .exit = EXIT_FAIL};
-        SENTENCE("%s could not be judged on %s: %.600s", after.errors ? "new" : "old", error->cell->name, error->why);
+        SENTENCE("%s could not be judged on %s: %.600s", after.errors ? "new" : "old", error->cell->name,
+                 error->why);
     } else if (sum.introduced) {
         verdict = (struct verdict){.word = "different", .exit = EXIT_FAIL, .within_epsilon = within};
-        SENTENCE("%s%zu statistics of new rejected that old passes, first on %s (U there %.4f)", within ? "but within epsilon: " : "",
-                 sum.introduced, first->cell->name, first->bound.upper);
+        SENTENCE("%s%zu statistics of new rejected that old passes, first on %s (U there %.4f)",
+                 within ? "but within epsilon: " : "", sum.introduced, first->cell->name, first->bound.upper);
     } else if (sum.rows && sum.same == sum.rows && identity <= epsilon) {
         verdict = (struct verdict){.word = "identical", .exit = EXIT_PASS};
-        SENTENCE("the same token in %llu of %llu rows on the same seeds: U = %.2e for this plan's mix of rows",
-                 (unsigned long long)sum.same, (unsigned long long)sum.rows, identity);
+        SENTENCE(
+            "the same token in %llu of %llu rows on the same seeds: U = %.2e for this plan's mix of rows",
+            (unsigned long long)sum.same, (unsigned long long)sum.rows, identity);
     } else if (after.to_certify && after.certified == after.to_certify && !missing) {
         verdict = (struct verdict){.word = "equivalent", .exit = EXIT_PASS};
-        SENTENCE("%zu cells certified, worst epsilon %g%s; U_old + U_new is at most %.4f", after.certified, after.worst_epsilon,
-                 after.most_bins ? " over bins" : " over all ids", before.worst_bound + after.worst_bound);
+        SENTENCE("%zu cells certified, worst epsilon %g%s; U_old + U_new is at most %.4f", after.certified,
+                 after.worst_epsilon, after.most_bins ? " over bins" : " over all ids",
+                 before.worst_bound + after.worst_bound);
     } else {
-        verdict = (struct verdict){.word = "inconclusive", .exit = allow_inconclusive ? EXIT_PASS : EXIT_INCONCLUSIVE};
+        verdict = (struct verdict){.word = "inconclusive",
+                                   .exit = allow_inconclusive ? EXIT_PASS : EXIT_INCONCLUSIVE};
         if (missing)
-            SENTENCE("cell %s did not run%s%.200s", missing->cell->name, *missing->why ? ": " : "", missing->why);
+            SENTENCE("cell %s did not run%s%.200s", missing->cell->name, *missing->why ? ": " : "",
+                     missing->why);
         else if (after.uncertified)
-            SENTENCE("%s: U = %.4f is the smallest epsilon now certifiable, above %g; about %.3g draws would settle it",
-                     after.uncertified->cell->name, after.uncertified->bound.upper, after.uncertified->cell->epsilon,
-                     after.uncertified->draws_needed);
+            SENTENCE("%s: U = %.4f is the smallest epsilon now certifiable, above %g; about %.3g draws would "
+                     "settle it",
+                     after.uncertified->cell->name, after.uncertified->bound.upper,
+                     after.uncertified->cell->epsilon, after.uncertified->draws_needed);
         else
-            SENTENCE("no cell of this plan is certified, and %llu of %llu rows differ", (unsigned long long)(sum.rows - sum.same),
-                     (unsigned long long)sum.rows);
+            SENTENCE("no cell of this plan is certified, and %llu of %llu rows differ",
+                     (unsigned long long)(sum.rows - sum.same), (unsigned long long)sum.rows);
     }
     size_t used = strlen(verdict.sentence);
     if (sum.rows && strcmp(verdict.word, "identical"))
-        used += (size_t)snprintf(verdict.sentence + used, sizeof verdict.sentence - used, "; %llu of %llu tokens equal on the same seeds",
+        used += (size_t)snprintf(verdict.sentence + used, sizeof verdict.sentence - used,
+                                 "; %llu of %llu tokens equal on the same seeds",
                                  (unsigned long long)sum.same, (unsigned long long)sum.rows);
     if (sum.preexisting || sum.fixed)
-        used += (size_t)snprintf(verdict.sentence + used, sizeof verdict.sentence - used, "; %zu pre-existing, %zu fixed", sum.preexisting, sum.fixed);
+        used += (size_t)snprintf(verdict.sentence + used, sizeof verdict.sentence - used,
+                                 "; %zu pre-existing, %zu fixed", sum.preexisting, sum.fixed);
     if (after.skipped && used < sizeof verdict.sentence)
         snprintf(verdict.sentence + used, sizeof verdict.sentence - used, "; %zu skipped", after.skipped);
     return verdict;

@@ -10,7 +10,8 @@
 enum cell_family { FAMILY_EQUIVALENCE, FAMILY_AGREEMENT };
 enum cell_certify { CERTIFY_NONE, CERTIFY_IDS, CERTIFY_BINS };
 
-/* A share of a cell's draws made at one batch size: numerator / denominator; the shares of a plan sum to 1. */
+/* A share of a cell's draws made at one batch size: numerator / denominator; the shares of a plan sum to 1.
+ */
 struct plan_batch {
     uint32_t size;
     uint64_t numerator, denominator;
@@ -24,7 +25,7 @@ struct plan_cell {
     uint64_t draws;            /* of the first stage */
     double epsilon;            /* the total variation that still counts as equivalent */
     enum cell_certify certify;
-    char published[32];        /* a figure to print beside ours, or "" */
+    char published[32]; /* a figure to print beside ours, or "" */
 };
 
 struct plan {
@@ -49,11 +50,13 @@ struct plan_chunk {
     int stage;          /* 1 or 2 */
     uint64_t index;     /* within (cell, stage, batch) */
     uint64_t draws;
-    uint64_t seed;      /* first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index"), big-endian */
+    uint64_t
+        seed; /* first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index"), big-endian */
 };
 
-/* All chunks of one cell and stage (stage two draws twice as much), in order of batch, then index. A chunk has
- * min(65536, 2^28 / vocab) draws rounded down to a multiple of 64 (64 at least; agreement cells: 2^23 / vocab, since they
- * carry their noise); the last of a batch may be shorter. Draws of a batch: the share rounded down, the remainder going to the last. Owned: free. */
+/* All chunks of one cell and stage (stage two draws twice as much), in order of batch, then index. A chunk
+ * has min(65536, 2^28 / vocab) draws rounded down to a multiple of 64 (64 at least; agreement cells: 2^23 /
+ * vocab, since they carry their noise); the last of a batch may be shorter. Draws of a batch: the share
+ * rounded down, the remainder going to the last. Owned: free. */
 struct plan_chunk *plan_chunks(const struct plan *plan, size_t cell, int stage, size_t *count);
 #endif

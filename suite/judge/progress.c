@@ -20,7 +20,8 @@ void progress_show(struct progress *progress, const char *label, const char *cel
     if (!progress->shown || (now - progress->last < REDRAW_SECONDS && done < total))
         return;
     progress->last = now;
-    fprintf(stderr, "\r%s%sstage %d  %3zu %%  %-24s", label, *label ? "  " : "", progress->stage, 100 * done / total, cell);
+    fprintf(stderr, "\r%s%sstage %d  %3zu %%  %-24s", label, *label ? "  " : "", progress->stage,
+            100 * done / total, cell);
 }
 
 void progress_end(struct progress *progress)

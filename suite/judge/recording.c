@@ -14,7 +14,8 @@ static const char *text(const struct frame *frame, const char *key)
     return value ? value : "";
 }
 
-static int take_hello(struct recording *recording, struct frame *frame, const char *file, struct trouble *trouble)
+static int take_hello(struct recording *recording, struct frame *frame, const char *file,
+                      struct trouble *trouble)
 {
     static const char *const keys[] = {"name", "version", "dtype", "plan", "plan_sha256"};
     if (!recording->hello.entries) {
@@ -23,8 +24,8 @@ static int take_hello(struct recording *recording, struct frame *frame, const ch
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(text(&recording->hello, keys[i]), text(frame, keys[i])))
-            return trouble_set(trouble, EXIT_USAGE, "%s: %s is '%s', but '%s' in the recording before it", file, keys[i],
-                               text(frame, keys[i]), text(&recording->hello, keys[i]));
+            return trouble_set(trouble, EXIT_USAGE, "%s: %s is '%s', but '%s' in the recording before it",
+                               file, keys[i], text(frame, keys[i]), text(&recording->hello, keys[i]));
     frame_free(frame);
     return 0;
 }
@@ -41,12 +42,14 @@ static int read_file(struct recording *recording, const char *file, struct troub
         if (result == FRAME_END && n > 0)
             break;
         if (result != FRAME_OK) {
-            failed = trouble_set(trouble, EXIT_USAGE, "%s: frame %zu: %s (a recording is a worker's whole output)", file, n,
-                                 result == FRAME_END ? "the file is empty" : why);
+            failed =
+                trouble_set(trouble, EXIT_USAGE, "%s: frame %zu: %s (a recording is a worker's whole output)",
+                            file, n, result == FRAME_END ? "the file is empty" : why);
         } else if (!strcmp(text(&frame, "message"), "hello")) {
             failed = take_hello(recording, &frame, file, trouble);
         } else if (n == 0) {
-            failed = trouble_set(trouble, EXIT_USAGE, "%s: the first frame is '%s', not 'hello'", file, text(&frame, "message"));
+            failed = trouble_set(trouble, EXIT_USAGE, "%s: the first frame is '%s', not 'hello'", file,
+                                 text(&frame, "message"));
             frame_free(&frame);
         } else {
             struct frame *grown = realloc(recording->answer, (recording->answers + 1) * sizeof *grown);
@@ -83,14 +86,16 @@ int recording_open(struct recording *recording, char *const *files, size_t count
     return 0;
 }
 
-const struct frame *recording_find(const struct recording *recording, const struct plan *plan, const struct plan_chunk *chunk)
+const struct frame *recording_find(const struct recording *recording, const struct plan *plan,
+                                   const struct plan_chunk *chunk)
 {
     struct frame key = {0};
     frame_set(&key, "cell", plan->cell[chunk->cell].name);
     frame_set_u64(&key, "stage", (uint64_t)chunk->stage);
     frame_set_u64(&key, "batch", plan->batch[chunk->batch].size);
     frame_set_u64(&key, "chunk", chunk->index);
-    const struct frame *found = recording->answers ? bsearch(&key, recording->answer, recording->answers, sizeof key, compare) : NULL;
+    const struct frame *found =
+        recording->answers ? bsearch(&key, recording->answer, recording->answers, sizeof key, compare) : NULL;
     frame_free(&key);
     return found;
 }

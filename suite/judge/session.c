@@ -1,4 +1,5 @@
-/* session.c: run one SUT through one plan: chunks to workers, counts to checks, suspects to a second stage. */
+/* session.c: run one SUT through one plan: chunks to workers, counts to checks, suspects to a second stage.
+ */
 #include "suite/judge/session.h"
 
 #include <math.h>
@@ -26,13 +27,15 @@ static bool selected(const struct session *session, const struct plan_cell *cell
 {
     bool looked_at = false;
     for (size_t i = 0; i < check_registry_count; i++)
-        looked_at |= check_registry[i].family == cell->family && check_selected(&check_registry[i], session->options.checks);
+        looked_at |= check_registry[i].family == cell->family &&
+                     check_selected(&check_registry[i], session->options.checks);
     return looked_at && has_prefix(cell->name, session->options.cells);
 }
 
 static void counts_allocate(struct cell_counts *counts, const struct plan *plan, size_t vocab)
 {
-    *counts = (struct cell_counts){.vocab = vocab, .batches = plan->batches, .pooled = allocate(vocab, sizeof(uint64_t))};
+    *counts = (struct cell_counts){
+        .vocab = vocab, .batches = plan->batches, .pooled = allocate(vocab, sizeof(uint64_t))};
     for (size_t b = 0; b < plan->batches; b++)
         counts->batch[b] = allocate(vocab, sizeof(uint64_t));
 }
@@ -59,7 +62,8 @@ static void prepare_cell(struct session *session, struct cell_result *result)
     }
     result->values = allocate(vocab, sizeof *result->values);
     result->pmf = allocate(vocab, sizeof *result->pmf);
-    law_hand_over(cell->table->logits, vocab, cell->temperature, result->kind, sut->dtype, result->values, result->pmf);
+    law_hand_over(cell->table->logits, vocab, cell->temperature, result->kind, sut->dtype, result->values,
+                  result->pmf);
     if (sut->dtype != VALUE_F32) {
         result->bits = allocate(vocab, sizeof *result->bits);
         for (size_t i = 0; i < vocab; i++)
@@ -86,7 +90,8 @@ void session_prepare(struct session *session)
     }
 }
 
-static void evaluate(const struct session *session, const struct cell_result *result, int stage, struct evidence *evidence)
+static void evaluate(const struct session *session, const struct cell_result *result, int stage,
+                     struct evidence *evidence)
 {
     struct check_input input = {
         .plan = session->plan,
@@ -161,12 +166,14 @@ static void certify(struct cell_result *result)
 {
     const struct plan_cell *cell = result->cell;
     if (cell->family == FAMILY_AGREEMENT) {
-        result->mismatch_bound = agreement_upper_bound(result->agreement.mismatches, result->agreement.rows, BUDGET_CERTIFICATE);
+        result->mismatch_bound =
+            agreement_upper_bound(result->agreement.mismatches, result->agreement.rows, BUDGET_CERTIFICATE);
         return;
     }
     size_t vocab = cell->table->vocab;
     struct partition *all = partition_ids(result->pmf, vocab);
-    struct partition *over = cell->certify == CERTIFY_IDS ? partition_ids(result->pmf, vocab) : partition_bins(result->pmf, vocab);
+    struct partition *over =
+        cell->certify == CERTIFY_IDS ? partition_ids(result->pmf, vocab) : partition_bins(result->pmf, vocab);
     uint64_t *observed = allocate(all->cells > over->cells ? all->cells : over->cells, sizeof *observed);
     const struct cell_counts *counts = &result->counts[0];
     double draws = (double)counts->draws;
@@ -213,7 +220,8 @@ static int run_stages(struct session *session, struct worker *first, struct trou
     return failed;
 }
 
-int session_run(struct session *session, const struct plan *plan, const struct spec *spec, const struct session_options *options, struct trouble *trouble)
+int session_run(struct session *session, const struct plan *plan, const struct spec *spec,
+                const struct session_options *options, struct trouble *trouble)
 {
     *session = (struct session){.plan = plan, .spec = spec, .options = *options};
     struct worker first;
@@ -223,22 +231,26 @@ int session_run(struct session *session, const struct plan *plan, const struct s
             return -1;
         return session_replay(session, plan, session->recording, options, trouble);
     }
-    int failed = worker_start(&first, spec, plan, options->timeout, &session->sut, trouble) || run_stages(session, &first, trouble);
+    int failed = worker_start(&first, spec, plan, options->timeout, &session->sut, trouble) ||
+                 run_stages(session, &first, trouble);
     worker_stop(&first);
     return failed ? -1 : 0;
 }
 
-int session_replay(struct session *session, const struct plan *plan, struct recording *recording, const struct session_options *options, struct trouble *trouble)
+int session_replay(struct session *session, const struct plan *plan, struct recording *recording,
+                   const struct session_options *options, struct trouble *trouble)
 {
     const struct spec *spec = session->spec;
     *session = (struct session){.plan = plan, .spec = spec, .options = *options, .recording = recording};
-    const char *hash = frame_get(&recording->hello, "plan_sha256"), *name = frame_get(&recording->hello, "plan");
+    const char *hash = frame_get(&recording->hello, "plan_sha256"),
+               *name = frame_get(&recording->hello, "plan");
     struct frame hello = recording->hello;
     recording->hello = (struct frame){0}; /* sut_read takes it over */
     if (sut_read(&session->sut, &hello, spec ? spec->text : "recording", trouble))
         return -1;
     if (!hash || strcmp(hash, plan->sha256))
-        return trouble_set(trouble, EXIT_USAGE, "the recording was made for plan '%s' (sha256 %.12s...), not for '%s' (%.12s...)",
+        return trouble_set(trouble, EXIT_USAGE,
+                           "the recording was made for plan '%s' (sha256 %.12s...), not for '%s' (%.12s...)",
                            name ? name : "?", hash ? hash : "?", plan->name, plan->sha256);
     return run_stages(session, NULL, trouble);
 }

@@ -20,15 +20,15 @@ struct cell_result {
     bool selected;
     enum cell_state state;
     char why[1024];
-    enum value_kind kind; /* what is handed over */
-    float *values;        /* [vocab], exactly representable in the SUT's dtype */
-    uint16_t *bits;       /* [vocab] the same in 16 bits, or NULL for f32 */
-    double *pmf;          /* [vocab] the law of those values */
-    double heaviest;      /* largest probability */
+    enum value_kind kind;         /* what is handed over */
+    float *values;                /* [vocab], exactly representable in the SUT's dtype */
+    uint16_t *bits;               /* [vocab] the same in 16 bits, or NULL for f32 */
+    double *pmf;                  /* [vocab] the law of those values */
+    double heaviest;              /* largest probability */
     struct cell_counts counts[2]; /* by stage - 1 */
     struct agreement_counts agreement;
-    int32_t *token;       /* [draws] of stage one, in the plan's order */
-    size_t pending;       /* chunks of the running stage not yet answered */
+    int32_t *token; /* [draws] of stage one, in the plan's order */
+    size_t pending; /* chunks of the running stage not yet answered */
     bool flagged;
     struct evidence evidence;
     /* Certificate, from stage one's draws alone: */
@@ -58,10 +58,13 @@ struct session {
     bool interrupted;
 };
 
-/* Run it. -1: could not start at all (exit 2); whatever goes wrong later is in the cells. Owned: session_free. */
-int session_run(struct session *session, const struct plan *plan, const struct spec *spec, const struct session_options *options, struct trouble *trouble);
+/* Run it. -1: could not start at all (exit 2); whatever goes wrong later is in the cells. Owned:
+ * session_free. */
+int session_run(struct session *session, const struct plan *plan, const struct spec *spec,
+                const struct session_options *options, struct trouble *trouble);
 /* The same from a recording made elsewhere. */
-int session_replay(struct session *session, const struct plan *plan, struct recording *recording, const struct session_options *options, struct trouble *trouble);
+int session_replay(struct session *session, const struct plan *plan, struct recording *recording,
+                   const struct session_options *options, struct trouble *trouble);
 void session_free(struct session *session);
 
 /* Every selected cell's law for what this SUT takes. Used by `requests`, too. */

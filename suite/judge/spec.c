@@ -41,13 +41,15 @@ static int host_program(char *path, size_t bytes, struct trouble *trouble)
     self[length] = '\0';
     snprintf(path, bytes, "%s/samplegate-host", dirname(self));
     if (access(path, X_OK))
-        return trouble_set(trouble, EXIT_USAGE, "%s: %s (it is built with samplegate and must lie beside it)", path, strerror(errno));
+        return trouble_set(trouble, EXIT_USAGE, "%s: %s (it is built with samplegate and must lie beside it)",
+                           path, strerror(errno));
     return 0;
 }
 
 static int host_script(char *path, size_t bytes, struct trouble *trouble)
 {
-    static const char *const places[] = {SAMPLEGATE_SOURCE_DIR "/suite/sut/workers", SAMPLEGATE_DATA_DIR "/workers"};
+    static const char *const places[] = {SAMPLEGATE_SOURCE_DIR "/suite/sut/workers",
+                                         SAMPLEGATE_DATA_DIR "/workers"};
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, bytes, "%s/host.py", places[i]);
         if (!access(path, R_OK))
@@ -76,7 +78,8 @@ static int options(struct spec *spec, char *list, struct trouble *trouble)
             continue;
         }
         if (item[4] == '=' || variables == SPEC_WORDS_MAX)
-            return trouble_set(trouble, EXIT_USAGE, "%s: option '%s' is not env.NAME=VALUE", spec->text, item);
+            return trouble_set(trouble, EXIT_USAGE, "%s: option '%s' is not env.NAME=VALUE", spec->text,
+                               item);
         spec->environment[variables++] = copy(item + 4);
     }
     return 0;
@@ -90,16 +93,18 @@ static int python(struct spec *spec, char *name, struct trouble *trouble)
         *venv++ = '\0';
         snprintf(interpreter, sizeof interpreter, "%s/bin/python3", venv);
         if (access(interpreter, X_OK))
-            return trouble_set(trouble, EXIT_USAGE, "%s: %s: %s (@VENV names a virtual environment's folder)", spec->text,
-                               interpreter, strerror(errno));
+            return trouble_set(trouble, EXIT_USAGE, "%s: %s: %s (@VENV names a virtual environment's folder)",
+                               spec->text, interpreter, strerror(errno));
     }
     if (!*name)
-        return trouble_set(trouble, EXIT_USAGE, "%s: python: needs an engine's name or a FILE.py", spec->text);
+        return trouble_set(trouble, EXIT_USAGE, "%s: python: needs an engine's name or a FILE.py",
+                           spec->text);
     if (strchr(name, '/') && file_exists(spec, name, trouble))
         return -1;
     if (host_script(script, sizeof script, trouble))
         return -1;
-    return word(spec, interpreter, trouble) || word(spec, script, trouble) || word(spec, name, trouble) ? -1 : 0;
+    return word(spec, interpreter, trouble) || word(spec, script, trouble) || word(spec, name, trouble) ? -1
+                                                                                                        : 0;
 }
 
 static int native(struct spec *spec, const char *name, struct trouble *trouble)
@@ -120,7 +125,9 @@ int spec_parse(struct spec *spec, const char *text, struct trouble *trouble)
     if (!strncmp(text, "exec:", 5)) {
         if (!text[5 + strspn(text + 5, " ")])
             return trouble_set(trouble, EXIT_USAGE, "%s: exec: needs a command", text);
-        return word(spec, "/bin/sh", trouble) || word(spec, "-c", trouble) || word(spec, text + 5, trouble) ? -1 : 0;
+        return word(spec, "/bin/sh", trouble) || word(spec, "-c", trouble) || word(spec, text + 5, trouble)
+                   ? -1
+                   : 0;
     }
     char *head = copy(text), *list = strchr(head, ',');
     if (list)

@@ -1,7 +1,8 @@
 /* stage.c: all chunks of one stage, drawn by parallel workers.
  *
- * One thread a worker, blocking on it. Chunks are handed out in the plan's order; counts are integers, so the order in
- * which they come back does not matter. A lost worker costs its cell (one red check) and is replaced. */
+ * One thread a worker, blocking on it. Chunks are handed out in the plan's order; counts are integers, so the
+ * order in which they come back does not matter. A lost worker costs its cell (one red check) and is
+ * replaced. */
 #include "suite/judge/stage.h"
 
 #include <pthread.h>
@@ -13,7 +14,8 @@
 #include "suite/judge/chunk.h"
 #include "suite/judge/progress.h"
 
-#define LOST_WORKERS_MAX 8 /* after that the SUT is beyond hope: the rest of the cells err without waiting */
+#define LOST_WORKERS_MAX 8 /* after that the SUT is beyond hope: the rest of the cells err without waiting   \
+                            */
 
 struct task {
     struct plan_chunk chunk;
@@ -81,14 +83,16 @@ static int fresh_worker(struct crew *crew)
     struct sut again = {0};
     struct trouble trouble = {0};
     worker_stop(crew->worker);
-    int failed = worker_start(crew->worker, session->spec, session->plan, session->options.timeout, &again, &trouble);
+    int failed =
+        worker_start(crew->worker, session->spec, session->plan, session->options.timeout, &again, &trouble);
     sut_free(&again);
     crew->running = !failed;
     return failed;
 }
 
 /* Get the answer to one chunk. On CELL_RAN *tokens borrows from *answer or from the recording. */
-static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *chunk, const float *noise, struct frame *answer, const int32_t **tokens, char *why, size_t why_bytes)
+static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *chunk, const float *noise,
+                                    struct frame *answer, const int32_t **tokens, char *why, size_t why_bytes)
 {
     struct stage *stage = crew->stage;
     struct session *session = stage->session;
@@ -96,8 +100,8 @@ static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *
         const struct frame *found = recording_find(session->recording, session->plan, chunk);
         if (found)
             return chunk_tokens(session, chunk, found, tokens, why, why_bytes);
-        snprintf(why, why_bytes, "the recording lacks chunk %llu of stage %d at batch %u", (unsigned long long)chunk->index,
-                 chunk->stage, session->plan->batch[chunk->batch].size);
+        snprintf(why, why_bytes, "the recording lacks chunk %llu of stage %d at batch %u",
+                 (unsigned long long)chunk->index, chunk->stage, session->plan->batch[chunk->batch].size);
         return CELL_ERROR;
     }
     if (!crew->running && fresh_worker(crew)) {
@@ -109,13 +113,15 @@ static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *
     }
     struct frame request = {0};
     chunk_request(session, chunk, noise, &request);
-    enum worker_result result = worker_ask(crew->worker, &request, answer, session->options.timeout, why, why_bytes);
+    enum worker_result result =
+        worker_ask(crew->worker, &request, answer, session->options.timeout, why, why_bytes);
     frame_free(&request);
     if (result == WORKER_STOPPED)
         return CELL_STOPPED;
     if (result == WORKER_OK) {
         enum cell_state state = chunk_tokens(session, chunk, answer, tokens, why, why_bytes);
-        if (state != CELL_ERROR || (frame_get(answer, "message") && !strcmp(frame_get(answer, "message"), "error")))
+        if (state != CELL_ERROR ||
+            (frame_get(answer, "message") && !strcmp(frame_get(answer, "message"), "error")))
             return state;
     }
     /* Lost, or out of step: whatever it says next cannot be trusted. */
@@ -177,7 +183,8 @@ static void collect(struct stage *stage, int number)
     struct session *session = stage->session;
     for (size_t i = 0; i < session->plan->cells; i++) {
         struct cell_result *result = &session->cell[i];
-        bool takes_part = result->selected && (number == 1 ? result->state == CELL_PENDING : result->state == CELL_RAN && result->flagged);
+        bool takes_part = result->selected && (number == 1 ? result->state == CELL_PENDING
+                                                           : result->state == CELL_RAN && result->flagged);
         if (!takes_part)
             continue;
         size_t count;
@@ -196,7 +203,8 @@ static void collect(struct stage *stage, int number)
     }
 }
 
-int stage_run(struct session *session, int number, struct worker *first, double start, struct trouble *trouble)
+int stage_run(struct session *session, int number, struct worker *first, double start,
+              struct trouble *trouble)
 {
     struct stage stage = {.session = session, .start = start, .trouble = trouble};
     collect(&stage, number);

@@ -17,29 +17,38 @@ int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trou
     static const char *const dtypes[] = {"f32", "f16", "bf16"};
     *sut = (struct sut){.hello = *hello};
     const char *message = frame_get(hello, "message"), *text = frame_get(hello, "text");
-    const char *protocol = frame_get(hello, "protocol"), *takes = frame_get(hello, "takes"), *dtype = frame_get(hello, "dtype");
+    const char *protocol = frame_get(hello, "protocol"), *takes = frame_get(hello, "takes"),
+               *dtype = frame_get(hello, "dtype");
     const char *capabilities = frame_get(hello, "capabilities");
     if (message && !strcmp(message, "error"))
-        return trouble_set(trouble, EXIT_USAGE, "%s: the worker reports: %s", spec, text ? text : "(no text)");
+        return trouble_set(trouble, EXIT_USAGE, "%s: the worker reports: %s", spec,
+                           text ? text : "(no text)");
     if (!message || strcmp(message, "hello"))
-        return trouble_set(trouble, EXIT_USAGE, "%s: the worker's first message is '%s', not 'hello'", spec, message ? message : "");
+        return trouble_set(trouble, EXIT_USAGE, "%s: the worker's first message is '%s', not 'hello'", spec,
+                           message ? message : "");
     if (!protocol || strcmp(protocol, FRAME_PROTOCOL))
-        return trouble_set(trouble, EXIT_USAGE, "%s: the worker speaks protocol '%s'; accepted: " FRAME_PROTOCOL, spec, protocol ? protocol : "");
+        return trouble_set(trouble, EXIT_USAGE,
+                           "%s: the worker speaks protocol '%s'; accepted: " FRAME_PROTOCOL, spec,
+                           protocol ? protocol : "");
     sut->name = frame_get(hello, "name");
     sut->version = frame_get(hello, "version");
     sut->device = frame_get(hello, "device");
     if (!sut->name || !sut->version || !sut->device || !takes || !dtype)
-        return trouble_set(trouble, EXIT_USAGE, "%s: hello lacks one of name, version, device, takes, dtype", spec);
+        return trouble_set(trouble, EXIT_USAGE, "%s: hello lacks one of name, version, device, takes, dtype",
+                           spec);
     sut->takes[VALUE_LOGITS] = has_word(takes, "logits");
     sut->takes[VALUE_PROBABILITIES] = has_word(takes, "probabilities");
     if (!sut->takes[VALUE_LOGITS] && !sut->takes[VALUE_PROBABILITIES])
-        return trouble_set(trouble, EXIT_USAGE, "%s: hello: takes is '%s'; accepted: logits, probabilities, or both", spec, takes);
-    sut->kind = strncmp(takes, "probabilities", 13) && sut->takes[VALUE_LOGITS] ? VALUE_LOGITS : VALUE_PROBABILITIES;
+        return trouble_set(trouble, EXIT_USAGE,
+                           "%s: hello: takes is '%s'; accepted: logits, probabilities, or both", spec, takes);
+    sut->kind =
+        strncmp(takes, "probabilities", 13) && sut->takes[VALUE_LOGITS] ? VALUE_LOGITS : VALUE_PROBABILITIES;
     size_t i = 0;
     while (i < 3 && strcmp(dtype, dtypes[i]))
         i++;
     if (i == 3)
-        return trouble_set(trouble, EXIT_USAGE, "%s: hello: dtype is '%s'; accepted: f32, f16, bf16", spec, dtype);
+        return trouble_set(trouble, EXIT_USAGE, "%s: hello: dtype is '%s'; accepted: f32, f16, bf16", spec,
+                           dtype);
     sut->dtype = (enum value_dtype)i;
     sut->noise = capabilities && has_word(capabilities, "noise");
     sut->temperature = capabilities && has_word(capabilities, "temperature");

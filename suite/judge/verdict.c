@@ -27,13 +27,15 @@ struct tally tally_session(const struct session *session)
                 tally.first_rejected_cell = result;
             }
         }
-        if (result->state != CELL_RAN || result->cell->family != FAMILY_EQUIVALENCE || result->cell->certify == CERTIFY_NONE)
+        if (result->state != CELL_RAN || result->cell->family != FAMILY_EQUIVALENCE ||
+            result->cell->certify == CERTIFY_NONE)
             continue;
         tally.to_certify++;
         tally.certified += result->bound.upper <= result->cell->epsilon;
         tally.worst_epsilon = fmax(tally.worst_epsilon, result->cell->epsilon);
         tally.worst_bound = fmax(tally.worst_bound, result->bound.upper);
-        if (result->cell->certify == CERTIFY_BINS && (!tally.most_bins || result->bound_cells < tally.most_bins))
+        if (result->cell->certify == CERTIFY_BINS &&
+            (!tally.most_bins || result->bound_cells < tally.most_bins))
             tally.most_bins = result->bound_cells;
         if (result->bound.upper > result->cell->epsilon && !tally.uncertified)
             tally.uncertified = result;
@@ -50,7 +52,8 @@ static const struct cell_result *first_in_state(const struct session *session, e
 }
 
 /* The first required capability that this run did not exercise, or NULL. */
-static const char *missing(const struct session *session, const struct tally *tally, const char *const *require)
+static const char *missing(const struct session *session, const struct tally *tally,
+                           const char *const *require)
 {
     for (size_t i = 0; require && require[i]; i++) {
         if (!strcmp(require[i], "gpu") && strncmp(session->sut.device, "cuda", 4))
@@ -77,17 +80,20 @@ struct verdict verdict_run(const struct session *session, const char *const *req
 #define SENTENCE(...) snprintf(verdict.sentence, sizeof verdict.sentence, __VA_ARGS__)
     if (session->interrupted) {
         verdict = say("interrupted", EXIT_INTERRUPTED);
-        SENTENCE("%zu cells were complete and are kept, %zu were not; %zu statistics rejected so far", tally.ran, tally.stopped, tally.rejected);
+        SENTENCE("%zu cells were complete and are kept, %zu were not; %zu statistics rejected so far",
+                 tally.ran, tally.stopped, tally.rejected);
     } else if (tally.rejected) {
         verdict = say("fail", EXIT_FAIL);
         SENTENCE("%zu of %zu statistics rejected, first %s on %s", tally.rejected, tally.statistics,
                  tally.first_rejected->check->key, tally.first_rejected_cell->cell->name);
     } else if (tally.errors) {
         verdict = say("error", EXIT_FAIL);
-        SENTENCE("%zu cells could not be judged, first %s: %.600s", tally.errors, tally.first_error->cell->name, tally.first_error->why);
+        SENTENCE("%zu cells could not be judged, first %s: %.600s", tally.errors,
+                 tally.first_error->cell->name, tally.first_error->why);
     } else if (lacking) {
         verdict = say("fail", EXIT_FAIL);
-        SENTENCE("--require %s: not run (device %s, %zu cells skipped)", lacking, session->sut.device, tally.skipped);
+        SENTENCE("--require %s: not run (device %s, %zu cells skipped)", lacking, session->sut.device,
+                 tally.skipped);
     } else if (tally.ran == 0 && !stopped) {
         verdict = say("nothing-ran", EXIT_NOTHING_RAN);
         SENTENCE("no cell could run");
@@ -96,13 +102,17 @@ struct verdict verdict_run(const struct session *session, const char *const *req
         SENTENCE("%zu cells did not run, first %s: %.200s", tally.stopped, stopped->cell->name, stopped->why);
     } else if (tally.uncertified) {
         verdict = say("inconclusive", EXIT_INCONCLUSIVE);
-        SENTENCE("%zu of %zu certificates hold; %s: U = %.4f is above epsilon %g, and about %.3g draws would settle it",
-                 tally.certified, tally.to_certify, tally.uncertified->cell->name, tally.uncertified->bound.upper,
-                 tally.uncertified->cell->epsilon, tally.uncertified->draws_needed);
+        SENTENCE("%zu of %zu certificates hold; %s: U = %.4f is above epsilon %g, and about %.3g draws would "
+                 "settle it",
+                 tally.certified, tally.to_certify, tally.uncertified->cell->name,
+                 tally.uncertified->bound.upper, tally.uncertified->cell->epsilon,
+                 tally.uncertified->draws_needed);
     } else {
         verdict = say("pass", EXIT_PASS);
-        SENTENCE("%zu cells, %zu statistics, none rejected (%zu looked at twice), %zu certified; false-alarm probability of the run %.1e",
-                 tally.ran, tally.statistics, tally.flagged, tally.certified, budget_total(session->plain, session->fine));
+        SENTENCE("%zu cells, %zu statistics, none rejected (%zu looked at twice), %zu certified; false-alarm "
+                 "probability of the run %.1e",
+                 tally.ran, tally.statistics, tally.flagged, tally.certified,
+                 budget_total(session->plain, session->fine));
     }
     if (tally.skipped) {
         size_t used = strlen(verdict.sentence);

@@ -4,7 +4,8 @@
 #include "suite/judge/session.h"
 
 struct verdict {
-    const char *word; /* run: pass fail error inconclusive nothing-ran interrupted; compare: identical equivalent different ... */
+    const char *word; /* run: pass fail error inconclusive nothing-ran interrupted; compare: identical
+                         equivalent different ... */
     int exit;
     char sentence[1024]; /* why, with counts */
     bool within_epsilon; /* different, but every rejected cell's own U is within its epsilon */
@@ -12,28 +13,32 @@ struct verdict {
 
 /* What a session's cells came to. */
 struct tally {
-    size_t ran, skipped, errors, stopped;        /* cells */
-    size_t statistics, flagged, rejected;        /* flagged: in stage one */
-    size_t to_certify, certified;                /* cells */
-    double worst_epsilon, worst_bound;           /* over the cells to certify */
-    size_t most_bins;                            /* resolution of the coarsest certificate; 0: all ids */
-    const struct cell_result *uncertified;       /* the first cell whose U is above its epsilon, or NULL */
-    const struct cell_result *first_error;       /* or NULL */
-    const struct statistic *first_rejected;      /* or NULL */
+    size_t ran, skipped, errors, stopped;   /* cells */
+    size_t statistics, flagged, rejected;   /* flagged: in stage one */
+    size_t to_certify, certified;           /* cells */
+    double worst_epsilon, worst_bound;      /* over the cells to certify */
+    size_t most_bins;                       /* resolution of the coarsest certificate; 0: all ids */
+    const struct cell_result *uncertified;  /* the first cell whose U is above its epsilon, or NULL */
+    const struct cell_result *first_error;  /* or NULL */
+    const struct statistic *first_rejected; /* or NULL */
     const struct cell_result *first_rejected_cell;
 };
 struct tally tally_session(const struct session *session);
 
 /* `require`: words from --require, NULL-terminated: gpu, noise, all. Unknown words were refused before. */
-struct verdict verdict_run(const struct session *session, const char *const *require, bool allow_inconclusive);
+struct verdict verdict_run(const struct session *session, const char *const *require,
+                           bool allow_inconclusive);
 
 /* What an upgrade did to one cell. */
 struct cell_change {
-    uint64_t rows, same;   /* tokens of stage one compared, and equal; 0 rows if p_max > 0.9 or not comparable */
+    uint64_t rows,
+        same; /* tokens of stage one compared, and equal; 0 rows if p_max > 0.9 or not comparable */
     size_t preexisting, fixed, introduced; /* statistics */
 };
 /* change[plan->cells] is filled in. */
-struct verdict verdict_compare(const struct session *old, const struct session *new, struct cell_change *change, bool allow_inconclusive);
+struct verdict verdict_compare(const struct session *old, const struct session *new,
+                               struct cell_change *change, bool allow_inconclusive);
 /* Is this statistic of `new` what `old` shows too, so that it does not block an upgrade? */
-bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell, const struct statistic *statistic);
+bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell,
+                           const struct statistic *statistic);
 #endif

@@ -22,7 +22,8 @@ static double now(void)
 }
 
 /* After fork: only async-signal-safe calls. On failure the parent reads errno from `report`. */
-static _Noreturn void child(const struct spec *spec, char **environment, int in, int out, int errors, int report)
+static _Noreturn void child(const struct spec *spec, char **environment, int in, int out, int errors,
+                            int report)
 {
     setpgid(0, 0); /* a terminal's Ctrl-C reaches the judge alone, which then stops its workers */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -54,7 +55,8 @@ static char **merged_environment(const struct spec *spec)
     for (size_t i = 0; i < theirs; i++) {
         bool replaced = false;
         for (size_t j = 0; j < mine; j++)
-            replaced |= !strncmp(environ[i], spec->environment[j], (size_t)(strchr(spec->environment[j], '=') - spec->environment[j]) + 1);
+            replaced |= !strncmp(environ[i], spec->environment[j],
+                                 (size_t)(strchr(spec->environment[j], '=') - spec->environment[j]) + 1);
         if (!replaced)
             merged[count++] = environ[i];
     }
@@ -85,7 +87,9 @@ static int spawn(struct worker *worker, const struct spec *spec, struct trouble 
             code = 0;
     }
     close(report[0]);
-    return code ? trouble_set(trouble, EXIT_USAGE, "%s: cannot run %s: %s", spec->text, spec->argv[0], strerror(code)) : 0;
+    return code ? trouble_set(trouble, EXIT_USAGE, "%s: cannot run %s: %s", spec->text, spec->argv[0],
+                              strerror(code))
+                : 0;
 }
 
 /* The last lines of the child's stderr, on one line, appended to `why`. */
@@ -116,7 +120,8 @@ static void describe_end(struct worker *worker, char *why, size_t why_bytes)
             worker->pid = -1;
             size_t used = strlen(why);
             if (WIFSIGNALED(status))
-                snprintf(why + used, why_bytes - used, " (killed by signal %d, %s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+                snprintf(why + used, why_bytes - used, " (killed by signal %d, %s)", WTERMSIG(status),
+                         strsignal(WTERMSIG(status)));
             else
                 snprintf(why + used, why_bytes - used, " (exit %d)", WEXITSTATUS(status));
             return;
@@ -126,7 +131,8 @@ static void describe_end(struct worker *worker, char *why, size_t why_bytes)
 }
 
 /* Wait in slices, so that a stop is noticed, then read the frame that has begun to arrive. */
-static enum worker_result receive(struct worker *worker, struct frame *reply, double timeout, char *why, size_t why_bytes)
+static enum worker_result receive(struct worker *worker, struct frame *reply, double timeout, char *why,
+                                  size_t why_bytes)
 {
     double deadline = now() + timeout;
     struct pollfd ready = {.fd = worker->out, .events = POLLIN};
@@ -155,7 +161,8 @@ static enum worker_result receive(struct worker *worker, struct frame *reply, do
     return WORKER_LOST;
 }
 
-enum worker_result worker_ask(struct worker *worker, const struct frame *request, struct frame *reply, double timeout, char *why, size_t why_bytes)
+enum worker_result worker_ask(struct worker *worker, const struct frame *request, struct frame *reply,
+                              double timeout, char *why, size_t why_bytes)
 {
     char detail[256] = "";
     enum frame_result sent = frame_write(worker->in, request, (int)(timeout * 1000), detail, sizeof detail);
@@ -172,7 +179,8 @@ enum worker_result worker_ask(struct worker *worker, const struct frame *request
     return WORKER_LOST;
 }
 
-int worker_start(struct worker *worker, const struct spec *spec, const struct plan *plan, double timeout, struct sut *sut, struct trouble *trouble)
+int worker_start(struct worker *worker, const struct spec *spec, const struct plan *plan, double timeout,
+                 struct sut *sut, struct trouble *trouble)
 {
     if (spawn(worker, spec, trouble))
         return -1;

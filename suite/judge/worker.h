@@ -1,7 +1,7 @@
 /* worker.h: one child process that speaks the protocol, from hello to its end.
  *
- * A worker is expected to misbehave: everything it sends is checked, everything is waited for with a deadline, and its
- * stderr is kept (not shown) so that a failure can quote it. */
+ * A worker is expected to misbehave: everything it sends is checked, everything is waited for with a
+ * deadline, and its stderr is kept (not shown) so that a failure can quote it. */
 #ifndef SAMPLEGATE_WORKER_H
 #define SAMPLEGATE_WORKER_H
 #include <stdbool.h>
@@ -35,16 +35,19 @@ struct worker {
 /* How an exchange went. */
 enum worker_result {
     WORKER_OK,
-    WORKER_LOST,       /* died, hung, or broke framing: start another */
-    WORKER_STOPPED     /* the caller's `stop` became true */
+    WORKER_LOST,   /* died, hung, or broke framing: start another */
+    WORKER_STOPPED /* the caller's `stop` became true */
 };
 
 extern volatile bool worker_stop_all; /* set by the signal handler: give up waiting */
 
 /* Start a child and exchange hello. Dead or silent before hello: exit 2. timeout in seconds. */
-int worker_start(struct worker *worker, const struct spec *spec, const struct plan *plan, double timeout, struct sut *sut, struct trouble *trouble);
-/* Send a request and read the reply. On WORKER_LOST `why` says what happened, with the last lines of its stderr. */
-enum worker_result worker_ask(struct worker *worker, const struct frame *request, struct frame *reply, double timeout, char *why, size_t why_bytes);
+int worker_start(struct worker *worker, const struct spec *spec, const struct plan *plan, double timeout,
+                 struct sut *sut, struct trouble *trouble);
+/* Send a request and read the reply. On WORKER_LOST `why` says what happened, with the last lines of its
+ * stderr. */
+enum worker_result worker_ask(struct worker *worker, const struct frame *request, struct frame *reply,
+                              double timeout, char *why, size_t why_bytes);
 /* End it: close its input, give it a moment, kill its process group. */
 void worker_stop(struct worker *worker);
 #endif

@@ -51,7 +51,8 @@ static cJSON *sut_object(const struct session *session, const char *role)
     return json;
 }
 
-cJSON *event_run(const char *command, const struct plan *plan, int jobs, const struct session *const *sessions, const char *const *roles, size_t count)
+cJSON *event_run(const char *command, const struct plan *plan, int jobs,
+                 const struct session *const *sessions, const char *const *roles, size_t count)
 {
     char started[32];
     time_t now = time(NULL);
@@ -84,7 +85,8 @@ static void add_equivalence(cJSON *json, const struct cell_result *result)
     cJSON_AddNumberToObject(json, "resolution", (double)result->bound_cells);
     cJSON_AddNumberToObject(json, "epsilon", cell->epsilon);
     cJSON_AddStringToObject(json, "certify", certify_names[cell->certify]);
-    cJSON_AddBoolToObject(json, "certified", cell->certify != CERTIFY_NONE && result->bound.upper <= cell->epsilon);
+    cJSON_AddBoolToObject(json, "certified",
+                          cell->certify != CERTIFY_NONE && result->bound.upper <= cell->epsilon);
     cJSON_AddNumberToObject(json, "draws_needed", result->draws_needed);
 }
 
@@ -118,7 +120,8 @@ static cJSON *event_cell(const struct cell_result *result, const char *role)
     return json;
 }
 
-static cJSON *event_statistic(const struct cell_result *result, const struct statistic *statistic, const char *role)
+static cJSON *event_statistic(const struct cell_result *result, const struct statistic *statistic,
+                              const char *role)
 {
     static const char *const kinds[] = {"plain", "fine"};
     cJSON *json = object("statistic");
@@ -144,7 +147,8 @@ static cJSON *event_statistic(const struct cell_result *result, const struct sta
     return json;
 }
 
-/* One check over all its cells: fail before error before pass; skipped or not claimed only if nothing else happened. */
+/* One check over all its cells: fail before error before pass; skipped or not claimed only if nothing else
+ * happened. */
 static cJSON *event_check(const struct session *session, const struct check *check, const char *role)
 {
     size_t ran = 0, rejected = 0, errors = 0, stopped = 0, skipped = 0;
@@ -157,12 +161,17 @@ static cJSON *event_check(const struct session *session, const struct check *che
         stopped += result->state == CELL_STOPPED;
         skipped += result->state == CELL_SKIPPED;
         for (size_t s = 0; s < result->evidence.count; s++)
-            rejected += result->evidence.statistic[s].check == check && result->evidence.statistic[s].confirmed;
+            rejected +=
+                result->evidence.statistic[s].check == check && result->evidence.statistic[s].confirmed;
     }
     if (ran + errors + stopped + skipped == 0)
         return NULL;
-    const char *status = rejected ? "fail" : errors ? "error" : stopped ? "inconclusive" : ran ? "pass"
-                         : check->family == FAMILY_AGREEMENT ? "not-claimed" : "skipped";
+    const char *status = rejected                            ? "fail"
+                         : errors                            ? "error"
+                         : stopped                           ? "inconclusive"
+                         : ran                               ? "pass"
+                         : check->family == FAMILY_AGREEMENT ? "not-claimed"
+                                                             : "skipped";
     cJSON *json = object("check");
     if (*role)
         cJSON_AddStringToObject(json, "sut", role);
@@ -184,7 +193,9 @@ void events_session(struct results *results, const struct session *session, cons
             results_event(results, event_statistic(result, &result->evidence.statistic[s], role));
     }
     for (size_t i = 0; i < check_registry_count; i++) {
-        cJSON *json = check_selected(&check_registry[i], session->options.checks) ? event_check(session, &check_registry[i], role) : NULL;
+        cJSON *json = check_selected(&check_registry[i], session->options.checks)
+                          ? event_check(session, &check_registry[i], role)
+                          : NULL;
         if (json)
             results_event(results, json);
     }

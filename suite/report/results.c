@@ -56,7 +56,9 @@ int results_close(struct results *results, struct trouble *trouble)
         bool bad = results->failed || fflush(results->file) || fsync(fileno(results->file));
         bad |= fclose(results->file) != 0;
         if (bad || rename(partial, results->path))
-            failed = trouble_set(trouble, EXIT_DAMAGED, "%s: the report cannot be written: %s (what was written is in %s)", results->path, strerror(errno), partial);
+            failed = trouble_set(trouble, EXIT_DAMAGED,
+                                 "%s: the report cannot be written: %s (what was written is in %s)",
+                                 results->path, strerror(errno), partial);
         free(partial);
     } else if (results->failed) {
         failed = trouble_set(trouble, EXIT_DAMAGED, "standard output: the report cannot be written");

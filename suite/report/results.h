@@ -1,18 +1,20 @@
 /* results.h: results.jsonl, one event a line, and the same lines on stdout with --json.
  *
  * event     | fields (besides "event")
- * run       | samplegate, command, plan, plan_sha256, seed, jobs, gsl, started; suts: [{role, spec, name, version, device, takes,
- *           |   dtype, files: {path: sha256}, versions: {name: text}, contract}]
- * cell      | sut (role), cell, family, table, state (ran skipped error stopped), why; equivalence: draws, total_variation,
- *           |   expected_total_variation, deviation, upper_bound, over ("ids" or "bins"), resolution, epsilon, certify,
- *           |   certified, draws_needed; agreement: rows, mismatches, near_ties, unexplained, mismatch_bound; published
- * statistic | sut, cell, check, statistic, kind (plain fine violation), p, p_beyond, value, expected, level, flagged, rejected,
- *           |   p_second (if looked at twice), smallest_effect, text (if flagged)
- * check     | check, status (pass fail inconclusive not-claimed skipped error), cells, rejected
- * change    | cell, rows, same, introduced, preexisting, fixed                     (compare only)
- * verdict   | verdict, exit, sentence, within_epsilon, seconds, statistics, rejected, skipped, false_alarm_probability
+ * run       | samplegate, command, plan, plan_sha256, seed, jobs, gsl, started; suts: [{role, spec, name,
+ * version, device, takes, |   dtype, files: {path: sha256}, versions: {name: text}, contract}] cell      |
+ * sut (role), cell, family, table, state (ran skipped error stopped), why; equivalence: draws,
+ * total_variation, |   expected_total_variation, deviation, upper_bound, over ("ids" or "bins"), resolution,
+ * epsilon, certify, |   certified, draws_needed; agreement: rows, mismatches, near_ties, unexplained,
+ * mismatch_bound; published statistic | sut, cell, check, statistic, kind (plain fine violation), p,
+ * p_beyond, value, expected, level, flagged, rejected, |   p_second (if looked at twice), smallest_effect,
+ * text (if flagged) check     | check, status (pass fail inconclusive not-claimed skipped error), cells,
+ * rejected change    | cell, rows, same, introduced, preexisting, fixed                     (compare only)
+ * verdict   | verdict, exit, sentence, within_epsilon, seconds, statistics, rejected, skipped,
+ * false_alarm_probability
  *
- * The file is written as results.jsonl.partial, line by line, and takes its final name when its last line is the verdict. */
+ * The file is written as results.jsonl.partial, line by line, and takes its final name when its last line is
+ * the verdict. */
 #ifndef SAMPLEGATE_RESULTS_H
 #define SAMPLEGATE_RESULTS_H
 #include <cjson/cJSON.h>
@@ -21,10 +23,10 @@
 #include "suite/judge/verdict.h"
 
 struct results {
-    FILE *file;       /* results.jsonl.partial, or NULL */
-    char *path;       /* the final name */
-    bool echo;        /* --json */
-    bool failed;      /* a write failed: errno was in `trouble` */
+    FILE *file;  /* results.jsonl.partial, or NULL */
+    char *path;  /* the final name */
+    bool echo;   /* --json */
+    bool failed; /* a write failed: errno was in `trouble` */
 };
 
 /* directory may be NULL (no file); it is made if missing. */
@@ -35,7 +37,8 @@ void results_event(struct results *results, cJSON *event);
 int results_close(struct results *results, struct trouble *trouble);
 
 /* The events above. roles: "" for run, "old" and "new" for compare. */
-cJSON *event_run(const char *command, const struct plan *plan, int jobs, const struct session *const *sessions, const char *const *roles, size_t count);
+cJSON *event_run(const char *command, const struct plan *plan, int jobs,
+                 const struct session *const *sessions, const char *const *roles, size_t count);
 void events_session(struct results *results, const struct session *session, const char *role);
 cJSON *event_change(const struct plan_cell *cell, const struct cell_change *change);
 cJSON *event_verdict(const struct verdict *verdict, const struct session *session, double seconds);

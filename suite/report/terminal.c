@@ -21,7 +21,8 @@ static const char *colour(const char *code)
 
 void terminal_header(const struct plan *plan, int jobs)
 {
-    printf("samplegate " SAMPLEGATE_VERSION ", plan %s (sha256 %.12s), %d worker%s\n", plan->name, plan->sha256, jobs, jobs == 1 ? "" : "s");
+    printf("samplegate " SAMPLEGATE_VERSION ", plan %s (sha256 %.12s), %d worker%s\n", plan->name,
+           plan->sha256, jobs, jobs == 1 ? "" : "s");
 }
 
 static const char *cell_word(const struct cell_result *result)
@@ -52,9 +53,10 @@ static void equivalence_line(const struct cell_result *result, const char *word)
         snprintf(over, sizeof over, "%zu bins", result->bound_cells);
     if (*cell->published)
         snprintf(published, sizeof published, "  article: %s", cell->published);
-    printf("  %-16s %7zu %9llu   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s%s\n", cell->name, cell->table->vocab,
-           (unsigned long long)result->counts[0].draws, result->bound.observed, result->tv_expected, result->tv_deviation,
-           result->bound.upper, over, cell->epsilon, word_colour(word), word, PLAIN, published);
+    printf("  %-19s %7zu %9llu   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s%s\n", cell->name,
+           cell->table->vocab, (unsigned long long)result->counts[0].draws, result->bound.observed,
+           result->tv_expected, result->tv_deviation, result->bound.upper, over, cell->epsilon,
+           word_colour(word), word, PLAIN, published);
 }
 
 static void agreement_line(const struct cell_result *result, const char *word)
@@ -63,33 +65,50 @@ static void agreement_line(const struct cell_result *result, const char *word)
     char published[48] = "";
     if (*result->cell->published)
         snprintf(published, sizeof published, "  article: %s", result->cell->published);
-    printf("  %-16s %7zu %9llu   %.4f %% agree; true mismatch rate <= %.4f; %llu near-tie row%s may differ, %llu did; %s%s%s%s\n", result->cell->name,
-           result->cell->table->vocab, (unsigned long long)counts->rows,
+    printf("  %-19s %7zu %9llu   %.4f %% agree; true mismatch rate <= %.4f; %llu near-tie row%s may differ, "
+           "%llu did; %s%s%s%s\n",
+           result->cell->name, result->cell->table->vocab, (unsigned long long)counts->rows,
            100 * (double)(counts->rows - counts->mismatches) / (double)counts->rows, result->mismatch_bound,
            (unsigned long long)counts->near_ties, counts->near_ties == 1 ? "" : "s",
            (unsigned long long)counts->mismatches, word_colour(word), word, PLAIN, published);
 }
 
-/* What broke and who is hurt; expected against observed; how to see it again; where the expectation comes from. */
-static void rejected(const struct session *session, const struct cell_result *result, const struct statistic *statistic)
+/* What broke and who is hurt; expected against observed; how to see it again; where the expectation comes
+ * from. */
+static void failures(const struct session *session, const struct cell_result *result)
 {
-    printf("\n%sFAIL%s %s on %s: %s\n", RED, PLAIN, statistic->check->key, result->cell->name, statistic->check->sentence);
-    printf("     %s%s\n", statistic->name, statistic->violation ? ": cannot happen in a correct sampler" : "");
-    printf("     %s\n", statistic->text);
-    if (!statistic->violation)
-        printf("     p = %.2e, then %.2e on fresh draws (rejected at %.0e, then %.1e)\n", statistic->tail.p, statistic->tail2.p,
-               BUDGET_STAGE_ONE, statistic->level);
+    const struct check *said = NULL;
+    for (size_t s = 0; s < result->evidence.count; s++) {
+        const struct statistic *statistic = &result->evidence.statistic[s];
+        if (!statistic->confirmed)
+            continue;
+        if (statistic->check != said)
+            printf("\n%sFAIL%s %s on %s. Promised: %s\n", RED, PLAIN, statistic->check->key,
+                   result->cell->name, statistic->check->sentence);
+        said = statistic->check;
+        printf("     %s: %s\n", statistic->name, statistic->text);
+        if (statistic->violation)
+            printf("     %*s  cannot happen in a correct sampler\n", (int)strlen(statistic->name), "");
+        else
+            printf("     %*s  p = %.1e, then %.1e on fresh draws (rejected at %.0e, then %.1e)\n",
+                   (int)strlen(statistic->name), "", statistic->tail.p, statistic->tail2.p, BUDGET_STAGE_ONE,
+                   statistic->level);
+    }
+    if (!said)
+        return;
     printf("     again: samplegate repro %s/%s --sut '%s'\n", session->plan->name, result->cell->name,
            session->spec ? session->spec->text : "recording");
-    printf("     expectation: the exact law of table %s, pinned by golden/%s\n", result->cell->table->name, statistic->check->golden);
+    printf("     expectation: the exact law of table %s, pinned by golden/%s\n", result->cell->table->name,
+           said->golden);
 }
 
 static void every_statistic(const struct cell_result *result)
 {
     for (size_t s = 0; s < result->evidence.count; s++) {
         const struct statistic *statistic = &result->evidence.statistic[s];
-        printf("    %-24s %-20s p %-9.2e %s%s%s\n", statistic->check->key, statistic->name, statistic->tail.p, statistic->text,
-               *statistic->smallest_effect ? "; could see " : "", statistic->smallest_effect);
+        printf("    %-24s %-20s p %-9.2e %s%s%s\n", statistic->check->key, statistic->name, statistic->tail.p,
+               statistic->text, *statistic->smallest_effect ? "; could see " : "",
+               statistic->smallest_effect);
     }
 }
 
@@ -97,17 +116,21 @@ void terminal_session(const struct session *session, const char *role, bool ever
 {
     const struct sut *sut = &session->sut;
     const char *spec = session->spec ? session->spec->text : "recording";
-    printf("\n%s%s%s = %s %s on %s, handed %s in %s; %.1f s\n", role, *role ? ": " : "", spec, sut->name, sut->version,
-           sut->device, sut->kind == VALUE_LOGITS ? "logits" : "probabilities",
-           sut->dtype == VALUE_F32 ? "f32" : sut->dtype == VALUE_F16 ? "f16" : "bf16", session->seconds);
-    printf("  %-16s %7s %9s   %-6s   %-15s   %-15s %5s   %s\n", "cell", "vocab", "draws", "TV", "exact sampler", "TV at most", "eps", "result");
+    printf("\n%s%s%s = %s %s on %s, handed %s in %s; %.1f s\n", role, *role ? ": " : "", spec, sut->name,
+           sut->version, sut->device, sut->kind == VALUE_LOGITS ? "logits" : "probabilities",
+           sut->dtype == VALUE_F32   ? "f32"
+           : sut->dtype == VALUE_F16 ? "f16"
+                                     : "bf16",
+           session->seconds);
+    printf("  %-19s %7s %9s   %-6s   %-15s   %-15s %5s   %s\n", "cell", "vocab", "draws", "TV",
+           "exact sampler", "TV at most", "eps", "result");
     for (size_t i = 0; i < session->plan->cells; i++) {
         const struct cell_result *result = &session->cell[i];
         if (!result->selected)
             continue;
         const char *word = cell_word(result);
         if (result->state != CELL_RAN)
-            printf("  %-16s %7zu %9llu   %s%s%s: %s\n", result->cell->name, result->cell->table->vocab,
+            printf("  %-19s %7zu %9llu   %s%s%s: %s\n", result->cell->name, result->cell->table->vocab,
                    (unsigned long long)result->cell->draws, word_colour(word), word, PLAIN, result->why);
         else if (result->cell->family == FAMILY_EQUIVALENCE)
             equivalence_line(result, word);
@@ -117,9 +140,7 @@ void terminal_session(const struct session *session, const char *role, bool ever
             every_statistic(result);
     }
     for (size_t i = 0; i < session->plan->cells; i++)
-        for (size_t s = 0; s < session->cell[i].evidence.count; s++)
-            if (session->cell[i].evidence.statistic[s].confirmed)
-                rejected(session, &session->cell[i], &session->cell[i].evidence.statistic[s]);
+        failures(session, &session->cell[i]);
 }
 
 void terminal_changes(const struct plan *plan, const struct session *new, const struct cell_change *change)
@@ -127,10 +148,12 @@ void terminal_changes(const struct plan *plan, const struct session *new, const 
     for (size_t i = 0; i < plan->cells; i++) {
         if (change[i].introduced + change[i].preexisting + change[i].fixed == 0)
             continue;
-        bool within = new->cell[i].cell->family == FAMILY_EQUIVALENCE && new->cell[i].bound.upper <= plan->cell[i].epsilon;
-        printf("%s%s%s: %zu statistics newly rejected%s, %zu pre-existing, %zu fixed\n", change[i].introduced ? RED : YELLOW,
-               plan->cell[i].name, PLAIN, change[i].introduced, change[i].introduced && within ? " (within epsilon)" : "",
-               change[i].preexisting, change[i].fixed);
+        bool within = new->cell[i].cell->family ==
+                      FAMILY_EQUIVALENCE &&new->cell[i].bound.upper <= plan->cell[i].epsilon;
+        printf("%s%s%s: %zu statistics newly rejected%s, %zu pre-existing, %zu fixed\n",
+               change[i].introduced ? RED : YELLOW, plan->cell[i].name, PLAIN, change[i].introduced,
+               change[i].introduced && within ? " (within epsilon)" : "", change[i].preexisting,
+               change[i].fixed);
     }
 }
 
@@ -139,15 +162,20 @@ void terminal_differences(const struct session *old, const struct session *new)
     const struct frame *a = &old->sut.hello, *b = &new->sut.hello;
     for (size_t i = 0; i < b->entries; i++) {
         const char *key = b->entry[i].key, *before = frame_get(a, key);
-        bool tells = !strcmp(key, "version") || !strncmp(key, "version:", 8) || !strncmp(key, "file:", 5) || !strcmp(key, "device") || !strcmp(key, "dtype");
+        bool tells = !strcmp(key, "version") || !strncmp(key, "version:", 8) || !strncmp(key, "file:", 5) ||
+                     !strcmp(key, "device") || !strcmp(key, "dtype");
         if (tells && before && strcmp(before, b->entry[i].value))
-            printf("more than the rule changed: %s is '%.60s', was '%.60s'\n", key, b->entry[i].value, before);
+            printf("more than the rule changed: %s is '%.60s', was '%.60s'\n", key, b->entry[i].value,
+                   before);
     }
 }
 
 void terminal_verdict(const struct verdict *verdict, double seconds)
 {
-    const char *paint = verdict->exit == EXIT_PASS ? GREEN : verdict->exit == EXIT_INCONCLUSIVE ? YELLOW : RED;
-    printf("\nverdict: %s%s%s: %s (%.1f s, exit %d)\n", paint, verdict->word, PLAIN, verdict->sentence, seconds, verdict->exit);
+    const char *paint = verdict->exit == EXIT_PASS           ? GREEN
+                        : verdict->exit == EXIT_INCONCLUSIVE ? YELLOW
+                                                             : RED;
+    printf("\nverdict: %s%s%s: %s (%.1f s, exit %d)\n", paint, verdict->word, PLAIN, verdict->sentence,
+           seconds, verdict->exit);
     fflush(stdout);
 }

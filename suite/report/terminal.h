@@ -1,11 +1,12 @@
-/* terminal.h: a session and its verdict as text for people, on stdout. Colour only on a terminal and without NO_COLOR. */
+/* terminal.h: a session and its verdict as text for people, on stdout. Colour only on a terminal and without
+ * NO_COLOR. */
 #ifndef SAMPLEGATE_TERMINAL_H
 #define SAMPLEGATE_TERMINAL_H
 #include "suite/judge/verdict.h"
 
 void terminal_header(const struct plan *plan, int jobs);
-/* The SUT, a line a cell, and every rejected statistic with what a reader needs to act. role: "" | "old" | "new".
- * every: also statistics that passed (repro). */
+/* The SUT, a line a cell, and every rejected statistic with what a reader needs to act. role: "" | "old" |
+ * "new". every: also statistics that passed (repro). */
 void terminal_session(const struct session *session, const char *role, bool every);
 void terminal_changes(const struct plan *plan, const struct session *new, const struct cell_change *change);
 /* What changed between old and new besides the rule: versions and file hashes. */

@@ -1,7 +1,7 @@
-/* near_tie.c: on shared noise a sampler may differ from exact arithmetic only where the two best are nearer than rounding.
- * Sees: probabilities or scores rounded to bf16, a wrong map from noise to token.   Cannot see: whether the noise itself
- * is sound, and fp32 rounding as such (about one row in ten million).
- * No error probability: the bound is computed, not estimated. */
+/* near_tie.c: on shared noise a sampler may differ from exact arithmetic only where the two best are nearer
+ * than rounding. Sees: probabilities or scores rounded to bf16, a wrong map from noise to token.   Cannot
+ * see: whether the noise itself is sound, and fp32 rounding as such (about one row in ten million). No error
+ * probability: the bound is computed, not estimated. */
 #include <stdio.h>
 
 #include "suite/checks/check.h"
@@ -17,5 +17,6 @@ void check_near_tie(const struct check *check, const struct check_input *in, str
         snprintf(statistic->text, sizeof statistic->text,
                  "%llu of %llu rows differ beyond rounding; row %llu: token %d, exact %d, gap %.2e nats",
                  (unsigned long long)counts->unexplained, (unsigned long long)counts->rows,
-                 (unsigned long long)counts->worst_row, counts->worst_token, counts->worst_exact, counts->worst_gap);
+                 (unsigned long long)counts->worst_row, counts->worst_token, counts->worst_exact,
+                 counts->worst_gap);
 }

@@ -1,5 +1,6 @@
 /* batch.c: the rank chi-square once more for each batch size alone.
- * Sees: noise shared by the rows of a batch (counts scatter too much), kernels that are wrong at one batch size only. */
+ * Sees: noise shared by the rows of a batch (counts scatter too much), kernels that are wrong at one batch
+ * size only. */
 #include <stdio.h>
 
 #include "suite/checks/equivalence/pearson.h"
@@ -10,6 +11,7 @@ void check_batch(const struct check *check, const struct check_input *in, struct
         char name[40];
         snprintf(name, sizeof name, "batch-%u/upper", in->plan->batch[b].size);
         pearson_add(evidence, check, name, STATISTIC_PLAIN, PEARSON_UPPER,
-                    partition_rank(in->pmf, in->vocab, (double)in->counts->batch_draws[b], in->floor), in->counts->batch[b]);
+                    partition_rank(in->pmf, in->vocab, (double)in->counts->batch_draws[b], in->floor),
+                    in->counts->batch[b]);
     }
 }

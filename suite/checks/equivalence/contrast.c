@@ -1,16 +1,17 @@
 /* contrast.c: two directions in which samplers err, each tested with all the power the draws have.
- * temperature: h = log p, the derivative of the law along 1/T.   leak: h = 1/(V p) clipped, a mixture with the uniform law.
- * A contrast too skewed for the normal law at this number of draws is not made. */
+ * temperature: h = log p, the derivative of the law along 1/T.   leak: h = 1/(V p) clipped, a mixture with
+ * the uniform law. A contrast too skewed for the normal law at this number of draws is not made. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "suite/checks/check.h"
 
-#define LEAK_CLIP 100.0 /* ids lighter than 1 / (100 V) count as that light: keeps the variance finite in far tails */
+#define LEAK_CLIP                                                                                            \
+    100.0 /* ids lighter than 1 / (100 V) count as that light: keeps the variance finite in far tails */
 
-static void add(struct evidence *evidence, const struct check *check, const struct check_input *in, const double *h,
-                const char *direction)
+static void add(struct evidence *evidence, const struct check *check, const struct check_input *in,
+                const double *h, const char *direction)
 {
     if (contrast_skew(in->pmf, h, in->vocab, (double)in->counts->draws) > CONTRAST_SKEW_MAX)
         return;
@@ -24,8 +25,9 @@ static void add(struct evidence *evidence, const struct check *check, const stru
         statistic->tail = side ? test.lower : test.upper;
         statistic->value = test.z;
         statistic->expected = 0;
-        snprintf(statistic->text, sizeof statistic->text, "mean of h %.6g in the draws, %.6g expected (z = %+.2f)",
-                 test.observed, test.expected, test.z);
+        snprintf(statistic->text, sizeof statistic->text,
+                 "mean of h %.6g in the draws, %.6g expected (z = %+.2f)", test.observed, test.expected,
+                 test.z);
     }
 }
 

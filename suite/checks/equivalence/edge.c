@@ -6,7 +6,8 @@
 
 #define EDGE_IDS 128
 
-static void add(struct evidence *evidence, const struct check *check, const struct check_input *in, const char *end, size_t first)
+static void add(struct evidence *evidence, const struct check *check, const struct check_input *in,
+                const char *end, size_t first)
 {
     double mass = 0;
     uint64_t hits = 0;
@@ -22,8 +23,8 @@ static void add(struct evidence *evidence, const struct check *check, const stru
         statistic->tail = side ? test.lower : test.upper;
         statistic->value = (double)hits;
         statistic->expected = (double)in->counts->draws * mass;
-        snprintf(statistic->text, sizeof statistic->text, "the %s %d ids drawn %.0f times, %.1f expected", end, EDGE_IDS,
-                 statistic->value, statistic->expected);
+        snprintf(statistic->text, sizeof statistic->text, "the %s %d ids drawn %.0f times, %.1f expected",
+                 end, EDGE_IDS, statistic->value, statistic->expected);
     }
 }
 

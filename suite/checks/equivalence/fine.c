@@ -9,5 +9,6 @@ void check_fine(const struct check *check, const struct check_input *in, struct 
 {
     if (in->vocab > ALL_IDS_SINGLE)
         pearson_add(evidence, check, "upper", STATISTIC_FINE, PEARSON_UPPER,
-                    partition_fine(in->pmf, in->vocab, (double)in->counts->draws, in->floor), in->counts->pooled);
+                    partition_fine(in->pmf, in->vocab, (double)in->counts->draws, in->floor),
+                    in->counts->pooled);
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 /* The cell with the largest share of X^2, in words. */
-static void describe(struct statistic *statistic, const struct partition *partition, const uint64_t *observed, double df)
+static void describe(struct statistic *statistic, const struct partition *partition, const uint64_t *observed,
+                     double df)
 {
     double total = 0, worst = -1;
     size_t at = 0;
@@ -26,13 +27,14 @@ static void describe(struct statistic *statistic, const struct partition *partit
             ids++;
         }
     snprintf(statistic->text, sizeof statistic->text,
-             "X2 %.1f on %.0f df; furthest off: id %zu%s (%zu id%s) drawn %llu times, %.1f expected", statistic->value, df,
-             first, ids > 1 ? " and others" : "", ids, ids > 1 ? "s" : "", (unsigned long long)observed[at],
-             total * partition->mass[at]);
+             "X2 %.1f on %.0f df; furthest off: id %zu%s (%zu id%s) drawn %llu times, %.1f expected",
+             statistic->value, df, first, ids > 1 ? " and others" : "", ids, ids > 1 ? "s" : "",
+             (unsigned long long)observed[at], total * partition->mass[at]);
 }
 
-void pearson_add(struct evidence *evidence, const struct check *check, const char *name, enum statistic_kind kind,
-                 enum pearson_side side, struct partition *partition, const uint64_t *counts)
+void pearson_add(struct evidence *evidence, const struct check *check, const char *name,
+                 enum statistic_kind kind, enum pearson_side side, struct partition *partition,
+                 const uint64_t *counts)
 {
     if (!partition)
         abort();

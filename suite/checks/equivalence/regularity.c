@@ -1,5 +1,6 @@
 /* regularity.c: the lower tail of chi-square over ranks and over ids.
- * Sees: noise that fills the unit interval too evenly (lattices, counters without a hash), which every upper tail passes. */
+ * Sees: noise that fills the unit interval too evenly (lattices, counters without a hash), which every upper
+ * tail passes. */
 #include "suite/checks/equivalence/pearson.h"
 
 void check_regularity(const struct check *check, const struct check_input *in, struct evidence *evidence)

@@ -12,6 +12,7 @@ void check_support(const struct check *check, const struct check_input *in, stru
     statistic->value = (double)found.draws;
     statistic->violation = found.draws > 0;
     if (found.draws)
-        snprintf(statistic->text, sizeof statistic->text, "id %zu has probability 0 and was drawn (%llu such draws in all)",
-                 found.id, (unsigned long long)found.draws);
+        snprintf(statistic->text, sizeof statistic->text,
+                 "id %zu has probability 0 and was drawn (%llu such draws in all)", found.id,
+                 (unsigned long long)found.draws);
 }

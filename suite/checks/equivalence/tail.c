@@ -1,5 +1,6 @@
 /* tail.c: exact binomial tails of the ids at least 8, 16 and 24 octaves below the heaviest.
- * Sees: noise whose grid or range cuts the tail off, which no bulk statistic notices.   Cannot see: the bulk. */
+ * Sees: noise whose grid or range cuts the tail off, which no bulk statistic notices.   Cannot see: the bulk.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -32,8 +33,9 @@ void check_tail(const struct check *check, const struct check_input *in, struct 
             statistic->tail = side ? test.lower : test.upper;
             statistic->value = (double)hits;
             statistic->expected = (double)in->counts->draws * mass;
-            snprintf(statistic->text, sizeof statistic->text, "%zu ids below 2^-%d of the head drawn %.0f times, %.1f expected",
-                     ids, octaves, statistic->value, statistic->expected);
+            snprintf(statistic->text, sizeof statistic->text,
+                     "%zu ids below 2^-%d of the head drawn %.0f times, %.1f expected", ids, octaves,
+                     statistic->value, statistic->expected);
         }
     }
 }

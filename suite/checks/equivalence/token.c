@@ -1,18 +1,19 @@
 /* token.c: exact binomial tails of every id, the most extreme one after Bonferroni.
- * Sees: one token lost, gained or swapped, the last id unreachable.   Cannot see: small errors spread over many ids. */
+ * Sees: one token lost, gained or swapped, the last id unreachable.   Cannot see: small errors spread over
+ * many ids. */
 #include <stdio.h>
 
 #include "suite/checks/check.h"
 
-static void add(struct evidence *evidence, const struct check *check, const struct check_input *in, const char *name,
-                struct tail tail, size_t id)
+static void add(struct evidence *evidence, const struct check *check, const struct check_input *in,
+                const char *name, struct tail tail, size_t id)
 {
     struct statistic *statistic = evidence_add(evidence, check, name);
     statistic->tail = tail;
     statistic->value = (double)in->counts->pooled[id];
     statistic->expected = (double)in->counts->draws * in->pmf[id];
-    snprintf(statistic->text, sizeof statistic->text, "id %zu drawn %.0f times, %.1f expected", id, statistic->value,
-             statistic->expected);
+    snprintf(statistic->text, sizeof statistic->text, "id %zu drawn %.0f times, %.1f expected", id,
+             statistic->value, statistic->expected);
 }
 
 void check_token(const struct check *check, const struct check_input *in, struct evidence *evidence)
