@@ -17,19 +17,11 @@
 #include <math.h>
 #include <stdbool.h>
 
-struct chi_square chi_square_tails(double statistic, double df, double log_mode)
+struct tail chi_square_lower(double statistic, double df, double log_mode)
 {
-    struct chi_square result = {statistic, df, {1, 1}, {1, 1}};
-    if (df < 1) {
-        result.df = 0;
-        return result;
-    }
     stats_quiet();
-    double upper = gsl_cdf_chisq_Q(statistic, df), lower = gsl_cdf_chisq_P(statistic, df),
-           mode = exp(log_mode);
-    result.upper = (struct tail){upper, upper};
-    result.lower = (struct tail){fmin(1, lower + mode), fmax(0, lower - mode)};
-    return result;
+    double lower = gsl_cdf_chisq_P(statistic, df), mode = exp(log_mode);
+    return (struct tail){fmin(1, lower + mode), fmax(0, lower - mode)};
 }
 
 /* Upper tail by the shifted gamma law with the mean, variance and third cumulant that X^2 has at these draws;
@@ -73,7 +65,7 @@ struct chi_square chi_square_test(const uint64_t *observed, const double *mass, 
     for (size_t k = 0; k < cells; k++)
         total += observed[k];
     if (total == 0 || cells < 2)
-        return chi_square_tails(0, 0, 0);
+        return (struct chi_square){0, 0, {1, 1}, {1, 1}};
     double draws = (double)total, log_mode = 0.5 * log(2 * M_PI * draws);
     for (size_t k = 0; k < cells; k++) {
         double expected = draws * mass[k], excess = (double)observed[k] - expected;
@@ -81,13 +73,14 @@ struct chi_square chi_square_test(const uint64_t *observed, const double *mass, 
         reciprocals += 1 / expected;
         log_mode -= 0.5 * log(2 * M_PI * expected);
     }
-    struct chi_square result = chi_square_tails(statistic, (double)cells - 1, log_mode);
+    struct chi_square result = {statistic, (double)cells - 1, {1, 1}, {1, 1}};
     if (cells == 2) {
         pair_tails(&result, observed[0], total, mass[0]);
-    } else {
-        double upper = fitted_tail(statistic, (double)cells, draws, reciprocals);
-        result.upper = (struct tail){upper, upper};
+        return result;
     }
+    result.lower = chi_square_lower(statistic, result.df, log_mode);
+    double upper = fitted_tail(statistic, (double)cells, draws, reciprocals);
+    result.upper = (struct tail){upper, upper};
     return result;
 }
 

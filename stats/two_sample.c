@@ -9,7 +9,9 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/chi_square.h"
+#include "stats/quiet.h"
 #include "stats/tests.h"
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t cells)
@@ -20,20 +22,27 @@ struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t c
         total_b += (double)b[k];
     }
     if (total_a == 0 || total_b == 0)
-        return chi_square_tails(0, 0, 0);
+        return (struct chi_square){0, 0, {1, 1}, {1, 1}};
     double weight = sqrt(total_b / total_a), statistic = 0, live = 0;
-    /* Given the pooled counts t, cell k of `a` has the variance of a Poisson count of mean t A B / N^2: see
-     * chi_square_tails. */
+    /* Given the pooled counts t, cell k of `a` has the variance of a Poisson count of mean t A B / N^2: which
+     * gives the mode its probability. */
     double share = total_a * total_b / ((total_a + total_b) * (total_a + total_b));
-    double log_density = 0.5 * log(2 * M_PI * share * (total_a + total_b));
+    double log_mode = 0.5 * log(2 * M_PI * share * (total_a + total_b));
     for (size_t k = 0; k < cells; k++) {
         double pooled = (double)a[k] + (double)b[k];
         if (pooled == 0)
             continue;
         double difference = weight * (double)a[k] - (double)b[k] / weight;
         statistic += difference * difference / pooled;
-        log_density -= 0.5 * log(2 * M_PI * share * pooled);
+        log_mode -= 0.5 * log(2 * M_PI * share * pooled);
         live++;
     }
-    return chi_square_tails(statistic, live - 1, log_density);
+    struct chi_square result = {statistic, live - 1, {1, 1}, {1, 1}};
+    if (live < 2)
+        return result;
+    stats_quiet();
+    result.lower = chi_square_lower(statistic, result.df, log_mode);
+    double upper = gsl_cdf_chisq_Q(statistic, result.df);
+    result.upper = (struct tail){upper, upper};
+    return result;
 }
