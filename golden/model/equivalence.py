@@ -99,7 +99,8 @@ def wanted():
 def write():
     groups = {}
     for identity, (plan_name, flag_list, table, temperature) in wanted().items():
-        group = groups.setdefault(plan_name, {"source": f"golden/model/equivalence.py on golden/plans/{plan_name}", "version": VERSION, "cases": []})
+        source = f"golden/model/equivalence.py on golden/plans/{plan_name}"
+        group = groups.setdefault(plan_name, {"source": source, "version": VERSION, "cases": []})
         group["cases"].append(case(identity, flag_list, table, temperature))
     write_text("equivalence/tables.json", family_text("equivalence", "tables", NOTES, list(groups.values())))
     return {name: len(group["cases"]) for name, group in groups.items()}

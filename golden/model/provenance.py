@@ -16,6 +16,9 @@ ENTRIES = {
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
     "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
     "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},
+    "kat/elementary.txt": {"kind": "recorded", "program": "kernels/test_elementary.c", "version": "1",
+                           "source": "output hashes of our own exp, log and Exp(1), which every compiler and instruction set must "
+                                     "give; what is right about them the test asks MPFR"},
     "calibration/statistics.json": {"kind": "simulation", "program": "stats/test_calibration.c", "version": "1",
                                     "source": "simulated multinomial counts under the null hypothesis; the file says how many and from which seed"},
 }

@@ -19,7 +19,11 @@ def main(names):
         sys.exit(f"write.py: no step {unknown[0]}; the steps are {' '.join(STEPS)}")
     for name, step in STEPS.items():
         if not names or name in names:
-            for what, count in step().items():
+            try:
+                written = step()
+            except ValueError as error:
+                sys.exit(f"write.py: {name}: {error}")
+            for what, count in written.items():
                 print(name, what, count)
 
 
