@@ -106,19 +106,21 @@ static inline void lead_take(struct lead *lead, const float score[LOOPS_GROUP], 
     }
 }
 
-/* Largest score, then lowest column. */
-static inline int32_t lead_column(const struct lead *lead)
+/* Largest score, then lowest column: halve the lanes until one is left. */
+static inline int32_t lead_column(struct lead *lead)
 {
-    float best = lead->score[0];
-    uint32_t column = lead->group[0] * LOOPS_GROUP;
-    for (uint32_t l = 1; l < LOOPS_GROUP; l++) {
-        const uint32_t candidate = lead->group[l] * LOOPS_GROUP + l % 16 * 4 + l / 16;
-        if (lead->score[l] > best || (lead->score[l] == best && candidate < column)) {
-            best = lead->score[l];
-            column = candidate;
+    for (uint32_t l = 0; l < LOOPS_GROUP; l++)
+        lead->group[l] = lead->group[l] * LOOPS_GROUP + l % 16 * 4 + l / 16; /* now a column */
+#pragma GCC unroll 6
+    for (size_t half = LOOPS_GROUP / 2; half > 0; half /= 2)
+        for (size_t l = 0; l < half; l++) {
+            const float a = lead->score[l], b = lead->score[l + half];
+            const uint32_t first = lead->group[l], second = lead->group[l + half];
+            const uint32_t other = kernel_mask(b > a) | (kernel_mask(b == a) & kernel_mask(second < first));
+            lead->score[l] = kernel_float(kernel_select(other, kernel_bits(b), kernel_bits(a)));
+            lead->group[l] = kernel_select(other, second, first);
         }
-    }
-    return (int32_t)column;
+    return (int32_t)lead->group[0];
 }
 
 static inline float race_noise(uint32_t word)
