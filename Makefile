@@ -77,6 +77,12 @@ $(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libkernels.a
 	$(call link,-shared,-lm)
 $(BUILD)/fault-worker: $(call obj,suite/sut/faults/fault_worker.c) $(BUILD)/libprotocol.a
 	$(call link,,$(CJSON))
+$(BUILD)/fault-plugin.so: $(call obj,suite/sut/faults/fault_plugin.c)
+	$(call link,-shared,)
+$(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
+	$(call link,-shared,)
+$(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
+	$(call link,-shared,)
 $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 
@@ -87,6 +93,12 @@ $(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
 	$(call link,-pthread,-lcmocka $(GSL))
 $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka $(CJSON) $(CRYPTO) $(GSL))
+
+# What these tests start or load must be there, but is not linked in.
+FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
+$(BUILD)/tests/suite/sut/host/test_host $(BUILD)/tests/suite/sut/host/test_host_plugin: | $(BUILD)/samplegate-host $(FAULTS)
+$(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
+$(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
 tests: $(TEST_BINARIES)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const fault_id[] = {"none",      "crash",         "overflow",
+static const char *const fault_id[] = {"none",      "chatter",       "crash",      "overflow",
                                        "unwritten", "status-failed", "unsupported"};
 #define FAULTS (sizeof fault_id / sizeof *fault_id)
 
@@ -34,6 +34,10 @@ static int fault_sample(void *instance, const struct samplegate_call *call)
     for (int64_t d = 0; d < call->draws; d++)
         if (strcmp(id, "unwritten") != 0 || d != call->draws - 1)
             call->token[d] = 0;
+    if (strcmp(id, "chatter") == 0) {
+        printf("sampled %lld tokens\n", (long long)call->draws);
+        fflush(stdout);
+    }
     if (strcmp(id, "crash") == 0)
         abort();
     if (strcmp(id, "overflow") == 0)

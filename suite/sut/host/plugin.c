@@ -160,7 +160,7 @@ static int plugin_load(struct plugin *plugin, const char *path, struct host_text
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
     plugin->library = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (!plugin->library) {
-        host_say(why, "cannot load %s: %s", path, dlerror());
+        host_say(why, "cannot load %s", dlerror());
         return -1;
     }
     samplegate_plugin_function function = NULL;

@@ -4,16 +4,14 @@
 #include "suite/sut/mutants/mutants.h"
 #include "kernels/exponential.h"
 
-/* The smallest q decides every win of a rare token: with the floor at 2^-24 a token lighter than 6e-8 of the
- * winner's p / q cannot win at all. */
+/* A rare token wins by a tiny q alone: with a floor at 2^-24, a p below 6e-8 of the best p / q of the others
+ * never does. */
 void mutant_grid24(const struct mutant_draw *draw, float *q)
 {
     sampler_noise(draw->seed, draw->position, draw->row->vocab, q);
     for (size_t i = 0; i < draw->row->vocab; i++) {
-        /* fp32 in [1/2, 1) is the grid of 2^-24, and above it is coarser still: adding 1/2 rounds to the
-         * grid. */
-        float on_grid = q[i] < 0.5f ? (q[i] + 0.5f) - 0.5f : q[i];
-        q[i] = on_grid < 0x1p-24f ? 0x1p-24f : on_grid;
+        const int32_t units = (int32_t)((double)q[i] * 0x1p24 + 0.5); /* q is below 23 */
+        q[i] = (float)(units + (units == 0)) * 0x1p-24f;
     }
 }
 
