@@ -1,0 +1,404 @@
+/* test_verify.c: a small golden folder of hand-known values verifies, and each kind of harm to it gets its
+ * own word. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "suite/golden/golden.h"
+#include "suite/json/text.h"
+
+#define TABLES "equivalence/tables.json"
+#define TOKENS "agreement/tokens.json"
+
+/* Two equal ids: p = 1/2 each; sum p^2 = 1/2; (2 (1/2)^(2/3))^(3/2) = sqrt 2; the plug-in distance of 200,000
+ * draws has mean C(200000, 100000) 2^-200001 (Python integers). The hash is that of eight zero bytes. With
+ * one live id everything is 0 or 1. */
+static const char tables[] =
+    "{\"schema\":\"samplegate-golden-1\",\"family\":\"equivalence\",\"check\":\"tables\",\n"
+    "\"notes\":{\"tie\":{\"bug\":\"b\",\"effect\":\"e\",\"links\":[\"l\"]}},\n"
+    "\"groups\":[{\"source\":\"by hand\",\"version\":\"1\",\"cases\":[\n"
+    "{\"id\":\"tie-2\",\"flags\":[\"tie\"],\"table\":{\"name\":\"tie-2\",\"kind\":\"list\",\"logits\":[0,0]},"
+    "\"temperature\":1,\n"
+    "\"logits_sha256\":\"af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc\",\n"
+    "\"named\":[{\"id\":0,\"probability\":\"5.00000000000000e-01\"},{\"id\":1,\"probability\":\"0.5\"}],\n"
+    "\"octaves\":[{\"octave\":0,\"ids\":2,\"mass\":\"1.00000000000000e+00\"}],\n"
+    "\"sum_of_squares\":\"5.00000000000000e-01\",\"two_thirds_norm\":\"1.41421356237310e+00\",\n"
+    "\"expected_total_variation\":\"8.92060942999510e-04\"},\n"
+    "{\"id\":\"masked\",\"flags\":[],\"table\":{\"name\":\"m\",\"kind\":\"list\",\"logits\":[5,0],\"masked\":"
+    "{\"every\":2,\"first\":0}},"
+    "\"temperature\":0.7,\n"
+    "\"logits_sha256\":\"HASH\",\n"
+    "\"named\":[{\"id\":0,\"probability\":\"0.00000000000000e+00\"},{\"id\":1,\"probability\":\"1."
+    "00000000000000e+00\"}],\n"
+    "\"octaves\":[{\"octave\":0,\"ids\":1,\"mass\":\"1.00000000000000e+00\"}],\n"
+    "\"sum_of_squares\":\"1.00000000000000e+00\",\"two_thirds_norm\":\"1.00000000000000e+00\",\n"
+    "\"expected_total_variation\":\"0.00000000000000e+00\"}]}]}\n";
+
+/* Greedy takes the greatest logit whatever the noise, and a race with one live id has one winner. */
+static const char tokens[] =
+    "{\"schema\":\"samplegate-golden-1\",\"family\":\"agreement\",\"check\":\"tokens\",\"notes\":{},\n"
+    "\"groups\":[{\"source\":\"by "
+    "hand\",\"version\":\"1\",\"rule\":\"greedy\",\"table\":{\"name\":\"t\",\"kind\":\"list\",\"logits\":[0,"
+    "7,3]},"
+    "\"temperature\":1,\"bound\":\"0\",\"left_out\":0,\n"
+    "\"cases\":[{\"id\":\"greedy/"
+    "0\",\"seed\":\"18446744073709551615\",\"position\":\"4294967296\",\"token\":1}]},\n"
+    "{\"source\":\"by "
+    "hand\",\"version\":\"1\",\"rule\":\"race\",\"table\":{\"name\":\"t\",\"kind\":\"flat\",\"vocab\":2,"
+    "\"masked\":{\"every\":2,\"first\":0}},\"temperature\":0.7,\"bound\":\"1e-06\",\"left_out\":3,\n"
+    "\"cases\":[{\"id\":\"race/0\",\"seed\":\"0\",\"position\":\"0\",\"token\":1}]}]}\n";
+
+static char root[64];
+
+static const char *path_of(const char *file)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, file);
+    return path;
+}
+
+static void write_file(const char *file, const char *text)
+{
+    FILE *stream = fopen(path_of(file), "w");
+    if (!stream)
+        fail_msg("%s cannot be written", path_of(file));
+    fputs(text, stream);
+    fclose(stream);
+}
+
+/* Write SHA256SUMS of these files as they are. */
+static void write_sums(const char *const *files)
+{
+    char sums[4096] = "";
+    for (; *files; files++) {
+        size_t bytes, used = strlen(sums);
+        const char *why;
+        char *text = text_read(path_of(*files), &bytes, &why), hex[65];
+        if (!text)
+            fail_msg("%s: %s", *files, why);
+        text_sha256(text, bytes, hex);
+        free(text);
+        snprintf(sums + used, sizeof sums - used, "%s  %s\n", hex, *files);
+    }
+    write_file("SHA256SUMS", sums);
+}
+
+static const char *const all_files[] = {"PROVENANCE.json", TOKENS, "calibration/chi.json", TABLES,
+                                        "kat/philox.txt",  NULL};
+
+/* `text` with `from` replaced by `to`, in a static buffer. */
+static const char *changed(const char *text, const char *from, const char *to)
+{
+    static char result[8192];
+    const char *place = strstr(text, from);
+    if (!place)
+        fail_msg("%s is not in the text", from);
+    snprintf(result, sizeof result, "%.*s%s%s", (int)(place - text), text, to, place + strlen(from));
+    return result;
+}
+
+/* The hash that the second case needs: minus infinity (ff800000), then 0, as little-endian bytes. */
+static const char *good_tables(void)
+{
+    static char text[8192];
+    char hex[65];
+    text_sha256("\x00\x00\x80\xff\x00\x00\x00\x00", 8, hex);
+    snprintf(text, sizeof text, "%s", changed(tables, "HASH", hex));
+    return text;
+}
+
+static int make_good(void **state)
+{
+    (void)state;
+    static const char *const folders[] = {"",    "equivalence", "agreement",        "calibration",
+                                          "kat", "model",       "model/__pycache__"};
+    snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    for (size_t i = 1; i < sizeof folders / sizeof *folders; i++)
+        mkdir(path_of(folders[i]), 0700);
+    write_file("README.md", "not hashed\n");
+    write_file(".gitignore", "not hashed\n");
+    write_file("model/law.py", "not hashed\n");
+    write_file("model/__pycache__/law.pyc", "not hashed\n");
+    write_file("kat/philox.txt", "words\n");
+    write_file("calibration/chi.json", "{\"any\": 1}\n");
+    write_file("PROVENANCE.json", "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
+                                  "\", \"calibration/chi.json\"]}\n");
+    write_file(TABLES, good_tables());
+    write_file(TOKENS, tokens);
+    write_sums(all_files);
+    return 0;
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    static const char *const things[] = {
+        "README.md",         ".gitignore",  "model/law.py", "model/__pycache__/law.pyc",
+        "kat/philox.txt",    "kat/new.txt", "kat/link",     "calibration/chi.json",
+        "PROVENANCE.json",   TABLES,        TOKENS,         "SHA256SUMS",
+        "model/__pycache__", "model",       "kat",          "calibration",
+        "equivalence",       "agreement"};
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+        remove(path_of(things[i]));
+    return rmdir(root);
+}
+
+struct reported {
+    char text[1024];
+};
+
+static void report(void *context, const char *file, const char *what, size_t cases, size_t left_out)
+{
+    struct reported *reported = context;
+    size_t used = strlen(reported->text);
+    assert_true(what[0] != 0);
+    snprintf(reported->text + used, sizeof reported->text - used, "%s %zu %zu\n", file, cases, left_out);
+}
+
+static void verify_good(void)
+{
+    struct reported reported = {""};
+    struct trouble trouble = {0};
+    if (golden_verify(root, report, &reported, &trouble))
+        fail_msg("%s", trouble.text);
+    assert_string_equal(reported.text,
+                        "SHA256SUMS 5 0\nPROVENANCE.json 3 0\n" TABLES " 2 0\n" TOKENS " 2 3\n");
+}
+
+/* Verification fails with exit 99 and a message that begins "golden WORD: ROOT/" and contains `what`. */
+static void verify_bad(const char *word, const char *what)
+{
+    struct reported reported = {""};
+    struct trouble trouble = {0};
+    char begin[128];
+    snprintf(begin, sizeof begin, "golden %s: %s/", word, root);
+    if (golden_verify(root, report, &reported, &trouble) != -1)
+        fail_msg("verified, but should say \"%s\"", what);
+    assert_int_equal(trouble.exit, EXIT_DAMAGED);
+    if (strncmp(trouble.text, begin, strlen(begin)) != 0 || !strstr(trouble.text, what))
+        fail_msg("expected \"%s... %s\", got \"%s\"", begin, what, trouble.text);
+}
+
+static void good_folder(void **state)
+{
+    (void)state;
+    verify_good();
+    size_t length = strlen(root);
+    memcpy(root + length, "//", 3); /* a trailing slash changes nothing */
+    verify_good();
+    root[length] = 0;
+}
+
+static void edited_value(void **state)
+{
+    (void)state;
+    write_file(TABLES, changed(good_tables(), "8.92060942999510e-04", "8.92060942999511e-04"));
+    verify_bad("damaged", TABLES ": its SHA-256 is ");
+}
+
+struct edit {
+    const char *file, *from, *to, *word, *what;
+};
+
+/* Edits whose hash was corrected: a wrong value disagrees, a broken file is damaged. */
+static const struct edit edits[] = {
+    {TABLES, "8.92060942999510e-04", "8.92060943099510e-04", "disagrees",
+     TABLES "#tie-2: expected_total_variation: the golden has 8.92060943099510e-04, this build computes "
+            "8.920609429995"},
+    {TABLES, "1.41421356237310e+00", "1.41421356237510e+00", "disagrees",
+     "#tie-2: two_thirds_norm: the golden has"},
+    {TABLES, "\"sum_of_squares\":\"5.0", "\"sum_of_squares\":\"5.1", "disagrees",
+     "#tie-2: sum_of_squares: the golden has 5.1"},
+    {TABLES, "\"probability\":\"0.5\"", "\"probability\":\"0.50001\"", "disagrees",
+     "#tie-2: probability of id 1: the golden has 0.50001, this build computes 5.00000000000000e-01"},
+    {TABLES, "\"probability\":\"0.00000000000000e+00\"", "\"probability\":\"1e-300\"", "disagrees",
+     "#masked: probability of id 0: the golden has 1e-300, this build computes 0"},
+    {TABLES, "\"ids\":2", "\"ids\":3", "disagrees",
+     "#tie-2: ids of octave 0: the golden has 3, this build computes 2"},
+    {TABLES, "\"octave\":0,\"ids\":2", "\"octave\":1,\"ids\":2", "disagrees",
+     "#tie-2: octave 0: the golden has no such octave, this build computes 2 ids"},
+    {TABLES, "\"mass\":\"1.00000000000000e+00\"}",
+     "\"mass\":\"1\"},{\"octave\":5,\"ids\":1,\"mass\":\"0.1\"}", "disagrees",
+     "#tie-2: ids of octave 5: the golden has 1, this build computes 0"},
+    {TABLES, "\"octaves\":[{\"octave\":0,\"ids\":2,\"mass\":\"1.00000000000000e+00\"}]", "\"octaves\":[]",
+     "disagrees", "#tie-2: octave 0: the golden has no such octave"},
+    {TABLES, "\"logits\":[0,0]", "\"logits\":[0,1]", "disagrees",
+     "#tie-2: logits_sha256: the golden has af5570f5"},
+    {TABLES, "\"logits\":[0,0]", "\"logits\":[0,0,0]", "disagrees", "#tie-2: logits_sha256"},
+    {TOKENS, "\"token\":1}]}", "\"token\":2}]}", "disagrees",
+     TOKENS "#greedy/0: token: the golden has 2, this build computes 1"},
+    {TOKENS, "\"position\":\"0\",\"token\":1", "\"position\":\"0\",\"token\":0", "disagrees",
+     TOKENS "#race/0: token: the golden has 0"},
+    {TABLES, "\"version\":\"1\",", "\"version\":\"1\",\"version\":\"1\",", "damaged",
+     TABLES ":3:45: key \"version\" is already"},
+    {TABLES, "\"temperature\":1,", "\"temperature\":01,", "damaged", "drop the leading 0"},
+    {TABLES, "\"temperature\":1,", "", "damaged", "groups[0].cases[0]: \"temperature\" is missing"},
+    {TABLES, "\"temperature\":1,", "\"temperature\":0,", "damaged",
+     "groups[0].cases[0].temperature: must be from"},
+    {TABLES, "\"temperature\":1,", "\"temperature\":1,\"x\":1,", "damaged",
+     "groups[0].cases[0]: unknown key \"x\"; accepted: id, flags, table,"},
+    {TABLES, "\"flags\":[\"tie\"]", "\"flags\":[\"tye\"]", "damaged",
+     "flag \"tye\" is not explained in \"notes\""},
+    {TABLES, "\"effect\":\"e\",", "", "damaged", "notes.tie: \"effect\" is missing"},
+    {TABLES, "samplegate-golden-1", "samplegate-golden-9", "damaged",
+     "schema: \"samplegate-golden-9\" is unknown"},
+    {TABLES, "\"id\":\"masked\"", "\"id\":\"tie-2\"", "damaged", "two cases have the id \"tie-2\""},
+    {TABLES, "\"id\":1,\"prob", "\"id\":2,\"prob", "damaged",
+     "named[1].id: must be an integer from 0 to 1, is 2"},
+    {TABLES, "\"0.5\"", "\"half\"", "damaged", "named[1].probability: must be a finite number in a string"},
+    {TABLES, "tie-2\",\"kind\":\"list\"", "tie-2\",\"kind\":\"lost\"", "damaged",
+     "table.kind: \"lost\" is unknown"},
+    {TOKENS, "\"rule\":\"race\"", "\"rule\":\"rice\"", "damaged",
+     "groups[1].rule: \"rice\" is unknown; accepted: greedy, categorical, race"},
+    {TOKENS, "\"left_out\":3,", "", "damaged", "groups[1]: \"left_out\" is missing"},
+    {TOKENS, "\"18446744073709551615\"", "18446744073709551615", "damaged",
+     "64-bit integers are written as strings"},
+    {TOKENS, "\"family\":\"agreement\"", "\"family\":\"equivalence\"", "damaged",
+     "family: \"equivalence\" is unknown; accepted: agreement"},
+    {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
+     "PROVENANCE.json: does not say where " TOKENS " comes from"},
+    {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:1:"},
+};
+
+static void edited_with_corrected_hash(void **state)
+{
+    (void)state;
+    static char original[8192];
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        const struct edit *edit = &edits[i];
+        size_t bytes;
+        const char *why;
+        char *text = text_read(path_of(edit->file), &bytes, &why);
+        if (!text)
+            fail_msg("%s", why);
+        snprintf(original, sizeof original, "%s", text);
+        free(text);
+        write_file(edit->file, changed(original, edit->from, edit->to));
+        write_sums(all_files);
+        verify_bad(edit->word, edit->what);
+        write_file(edit->file, original);
+    }
+    write_sums(all_files);
+    verify_good();
+}
+
+static void no_cases(void **state)
+{
+    (void)state;
+    write_file(TOKENS, "{\"schema\":\"samplegate-golden-1\",\"family\":\"agreement\",\"check\":\"tokens\","
+                       "\"notes\":{},\"groups\":[]}");
+    write_sums(all_files);
+    verify_bad("damaged", TOKENS ": groups: has no case");
+}
+
+static void truncated_file(void **state)
+{
+    (void)state;
+    char text[sizeof tokens];
+    snprintf(text, sizeof text, "%.*s", (int)(sizeof tokens / 2), tokens);
+    write_file(TOKENS, text);
+    verify_bad("damaged", TOKENS ": its SHA-256 is ");
+    write_sums(all_files);
+    verify_bad("damaged", TOKENS ":3:");
+    write_file(TOKENS, "");
+    write_sums(all_files);
+    verify_bad("damaged", TOKENS ":1:1: empty; expected a JSON value");
+}
+
+static void files_against_list(void **state)
+{
+    (void)state;
+    static const char *const twice[] = {TABLES, TABLES, NULL};
+    static const char *const none[] = {NULL};
+    write_file("kat/new.txt", "x");
+    verify_bad("damaged", "kat/new.txt: is not listed in SHA256SUMS");
+    remove(path_of("kat/new.txt"));
+    verify_good();
+    if (symlink("philox.txt", path_of("kat/link")))
+        fail_msg("no link could be made");
+    verify_bad("damaged", "kat/link: neither a plain file nor a folder");
+    remove(path_of("kat/link"));
+    remove(path_of("kat/philox.txt"));
+    verify_bad("damaged", "kat/philox.txt: listed in SHA256SUMS, cannot be read: No such file or directory");
+    write_file("kat/philox.txt", "words\n");
+    verify_good();
+    write_sums(twice);
+    verify_bad("damaged", "SHA256SUMS: lists " TABLES " twice");
+    write_sums(none);
+    verify_bad("damaged", "SHA256SUMS: lists no file");
+    write_sums(&all_files[1]);
+    verify_bad("damaged", "PROVENANCE.json: is not listed in SHA256SUMS");
+}
+
+static void bad_sums(void **state)
+{
+    (void)state;
+#define HEX "af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc"
+    static const char *const lines[] = {
+        "x\n",
+        HEX "\n",
+        HEX " a\n",
+        HEX "  \n",
+        HEX "  /etc/passwd\n",
+        HEX "  ../x\n",
+        HEX "0  x\n",
+        "\n",
+        "AF5570F5A1810B7AF78CAF4BC70A660F0DF51E42BAF91D4DE5B2328DE0E83DFC  x\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        write_file("SHA256SUMS", lines[i]);
+        verify_bad("damaged", "SHA256SUMS:1: expected a line of sha256sum");
+    }
+    write_file("SHA256SUMS", HEX " *kat/philox.txt\n"); /* the binary form is read, and its hash is wrong */
+    verify_bad("damaged", "kat/philox.txt: its SHA-256 is ");
+    remove(path_of("SHA256SUMS"));
+    verify_bad("damaged", "SHA256SUMS: cannot be read: No such file or directory");
+}
+
+/* With hashes in order, a family that is not there at all is damage too: nothing would be compared. */
+static void missing_family(void **state)
+{
+    (void)state;
+    static const char *const rest[] = {"PROVENANCE.json", TABLES, "calibration/chi.json", "kat/philox.txt",
+                                       NULL};
+    remove(path_of(TOKENS));
+    write_sums(rest);
+    verify_bad("damaged", TOKENS ": cannot be read: No such file or directory");
+}
+
+static void directories(void **state)
+{
+    (void)state;
+    char path[256], tiny[4];
+    struct trouble trouble = {0};
+    assert_int_equal(golden_directory(root, path, sizeof path, &trouble), 0);
+    assert_string_equal(path, root);
+    assert_int_equal(golden_directory(NULL, path, sizeof path, &trouble), 0);
+    assert_string_equal(path, SAMPLEGATE_SOURCE_DIR "/golden");
+    assert_int_equal(golden_directory(root, tiny, sizeof tiny, &trouble), -1);
+    trouble = (struct trouble){0};
+    assert_int_equal(golden_directory("/nonexistent", path, sizeof path, &trouble), -1);
+    assert_int_equal(trouble.exit, EXIT_USAGE);
+    assert_string_equal(trouble.text, "/nonexistent: no such folder; --golden takes the folder of goldens");
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_good, drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(good_folder), IN_FOLDER(edited_value),   IN_FOLDER(edited_with_corrected_hash),
+        IN_FOLDER(no_cases),    IN_FOLDER(truncated_file), IN_FOLDER(files_against_list),
+        IN_FOLDER(bad_sums),    IN_FOLDER(missing_family), IN_FOLDER(directories),
+    };
+    return cmocka_run_group_tests_name("golden verify", tests, NULL, NULL);
+}
