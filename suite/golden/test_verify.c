@@ -267,7 +267,7 @@ static const struct edit edits[] = {
      "family: \"equivalence\" is unknown; accepted: agreement"},
     {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
      "PROVENANCE.json: does not say where " TOKENS " comes from"},
-    {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:1:"},
+    {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:2:1: expected"},
 };
 
 static void edited_with_corrected_hash(void **state)
