@@ -69,17 +69,18 @@ static size_t octaves_pool(struct octave *octave, size_t count)
 static void octave_gather(struct gather *gather, struct ranked *ranked, const struct octave *octave)
 {
     struct ranked *member = ranked + octave->first;
-    double width = octave->mass / blocks_of(octave->mass), before = 0, end = 1;
+    double blocks = blocks_of(octave->mass), before = 0, end = 1;
     qsort(member, octave->count, sizeof *member, by_id);
     for (size_t i = 0; i < octave->count; i++) {
         gather_add(gather, member[i].id, member[i].p);
         before += member[i].p;
-        double passed = before / width + ROUNDING;
-        if (passed >= end || i + 1 == octave->count) {
+        double passed = before / octave->mass * blocks + ROUNDING;
+        if (passed >= end && end < blocks) {
             gather_close(gather);
             end = floor(passed) + 1;
         }
     }
+    gather_close(gather);
 }
 
 struct partition *partition_bins(const double *pmf, size_t vocab)

@@ -70,7 +70,7 @@ struct partition *partition_id(const double *pmf, size_t vocab, double draws, do
         before += pmf[id];
         /* A heavy id may pass several block ends at once; they are one. */
         double passed = before * ID_BLOCKS + ROUNDING;
-        if (passed >= block) {
+        if (passed >= block && block < ID_BLOCKS) {
             gather_close(&gather);
             block = floor(passed) + 1;
         }

@@ -17,7 +17,8 @@ static double signed_square(double k, double n, double p)
     return excess * fabs(excess) / (n * p * (1 - p));
 }
 
-/* At least -log P(X = k). */
+/* At least -log P(X = k). An id on the near side of its mean has a tail of about a half, which Bonferroni
+ * makes 1: each id is looked at on its far side only. */
 static double log_tail_screen(double square, double k, double n)
 {
     double misses = n - k, bound = fabs(square);
