@@ -161,6 +161,14 @@ struct job {
     struct record total;
 };
 
+/* What one thread knows already. The p-values are functions of X^2 and of the count alone, so nothing is lost
+ * by not asking again: X^2 between two values that gave no p below the largest level gives none either, and a
+ * count's tails stay the same. */
+struct memory {
+    double quiet_from[STATISTICS], quiet_to[STATISTICS];
+    struct binomial_tails *heaviest, *lightest; /* [draws + 1]; upper.p 0 and lower.p 0: not asked yet */
+};
+
 static void note(struct record *record, enum statistic statistic, struct tail upper, struct tail lower)
 {
     record->trials[statistic]++;
@@ -170,14 +178,36 @@ static void note(struct record *record, enum statistic statistic, struct tail up
     }
 }
 
-static void note_cells(struct record *record, enum statistic statistic, const struct partition *partition,
-                       const uint64_t *counts, uint64_t *observed)
+static void note_cells(struct record *record, struct memory *memory, enum statistic statistic,
+                       const struct partition *partition, double draws, const uint64_t *counts,
+                       uint64_t *observed)
 {
+    double distance = 0;
     if (partition->cells < 2)
         return;
     partition_count(partition, counts, observed);
+    for (size_t k = 0; k < partition->cells; k++) {
+        double expected = draws * partition->mass[k], excess = (double)observed[k] - expected;
+        distance += excess * excess / expected;
+    }
+    if (distance >= memory->quiet_from[statistic] && distance <= memory->quiet_to[statistic]) {
+        record->trials[statistic]++;
+        return;
+    }
     struct chi_square test = chi_square_test(observed, partition->mass, partition->cells);
     note(record, statistic, test.upper, test.lower);
+    if (test.upper.p > level[0] && test.lower.p > level[0]) {
+        memory->quiet_from[statistic] = fmin(memory->quiet_from[statistic], distance);
+        memory->quiet_to[statistic] = fmax(memory->quiet_to[statistic], distance);
+    }
+}
+
+static void note_binomial(struct record *record, struct binomial_tails *known, enum statistic statistic,
+                          uint64_t hits, uint64_t draws, double p)
+{
+    if (known[hits].upper.p == 0 && known[hits].lower.p == 0)
+        known[hits] = binomial_test(hits, draws, p);
+    note(record, statistic, known[hits].upper, known[hits].lower);
 }
 
 static void note_two_sample(struct record *record, enum statistic statistic,
@@ -192,11 +222,12 @@ static void note_two_sample(struct record *record, enum statistic statistic,
     note(record, statistic, test.upper, test.lower);
 }
 
-static void note_all(struct record *record, const struct job *job, const uint64_t *counts, uint64_t *observed)
+static void note_all(struct record *record, struct memory *memory, const struct job *job,
+                     const uint64_t *counts, uint64_t *observed)
 {
     for (int f = 0; f < 2; f++) {
-        note_cells(record, f ? RANK_50 : RANK_20, job->rank[f], counts, observed);
-        note_cells(record, f ? ID_50 : ID_20, job->id[f], counts, observed);
+        note_cells(record, memory, f ? RANK_50 : RANK_20, job->rank[f], job->table->draws, counts, observed);
+        note_cells(record, memory, f ? ID_50 : ID_20, job->id[f], job->table->draws, counts, observed);
     }
     for (int c = 0; c < 2; c++) {
         if (job->contrast[c]) {
@@ -205,11 +236,10 @@ static void note_all(struct record *record, const struct job *job, const uint64_
             note(record, c ? CONTRAST_ID : CONTRAST_LOG, test.upper, test.lower);
         }
     }
-    struct binomial_tails one =
-        binomial_test(counts[job->heaviest], job->table->draws, job->pmf[job->heaviest]);
-    note(record, BINOMIAL_HEAVIEST, one.upper, one.lower);
-    one = binomial_test(counts[job->lightest], job->table->draws, job->pmf[job->lightest]);
-    note(record, BINOMIAL_LIGHTEST, one.upper, one.lower);
+    note_binomial(record, memory->heaviest, BINOMIAL_HEAVIEST, counts[job->heaviest], job->table->draws,
+                  job->pmf[job->heaviest]);
+    note_binomial(record, memory->lightest, BINOMIAL_LIGHTEST, counts[job->lightest], job->table->draws,
+                  job->pmf[job->lightest]);
     struct token_tails token = token_test(counts, job->pmf, job->vocab);
     note(record, TOKEN, token.upper, token.lower);
 }
@@ -223,6 +253,12 @@ static void *work(void *argument)
     unsigned *drawn = malloc(vocab * sizeof *drawn);
     uint64_t *counts = malloc(2 * vocab * sizeof *counts), *observed = malloc(2 * vocab * sizeof *observed);
     enum statistic fine = job->table->fine < FLOOR_STAGE_TWO ? FINE_20 : FINE_50;
+    struct memory memory = {.heaviest = calloc(job->table->draws + 1, sizeof *memory.heaviest),
+                            .lightest = calloc(job->table->draws + 1, sizeof *memory.lightest)};
+    for (size_t s = 0; s < STATISTICS; s++) {
+        memory.quiet_from[s] = INFINITY;
+        memory.quiet_to[s] = -INFINITY;
+    }
     for (uint64_t block; (block = atomic_fetch_add(&job->next, 1)) < job->blocks;) {
         gsl_rng_set(generator, SEED + 1000003 * (unsigned long)(job->table - tables) + block);
         for (size_t r = 0; r < BLOCK; r++) {
@@ -235,7 +271,7 @@ static void *work(void *argument)
                 note(record, fine, test.upper, test.lower);
                 continue;
             }
-            note_all(record, job, now, observed);
+            note_all(record, &memory, job, now, observed);
             for (int f = 0; f < 2 && r % 2; f++)
                 note_two_sample(record, f ? TWO_SAMPLE_50 : TWO_SAMPLE_20, job->rank[f], counts,
                                 counts + vocab, observed);
@@ -255,6 +291,8 @@ static void *work(void *argument)
     free(drawn);
     free(counts);
     free(observed);
+    free(memory.heaviest);
+    free(memory.lightest);
     return NULL;
 }
 

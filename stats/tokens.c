@@ -17,13 +17,17 @@ static double signed_square(double k, double n, double p)
     return excess * fabs(excess) / (n * p * (1 - p));
 }
 
-/* At least -log P(X = k). An id on the near side of its mean has a tail of about a half, which Bonferroni
- * makes 1: each id is looked at on its far side only. */
-static double log_tail_screen(double square, double k, double n)
+/* At least -log P(X = k), of which n KL(k/n, p) is most: the divergence is the integral of (x - t) / t(1 - t)
+ * from p to x, so it is at most half the square over the smaller end's t(1 - t), and at most the square over
+ * p(1 - p). */
+static double log_tail_screen(double square, double k, double n, double p)
 {
-    double misses = n - k, bound = fabs(square);
-    if (k > 0 && misses > 0)
-        bound += 0.5 * log(2 * M_PI * k * misses / n) + 1 / (12 * k) + 1 / (12 * misses);
+    double misses = n - k, spread = k / n * (misses / n), here = p * (1 - p);
+    double bound = fabs(square);
+    if (spread > 0) {
+        bound = fmin(bound, bound * here / (2 * fmin(here, spread)));
+        bound += 0.5 * log(2 * M_PI * n * spread) + 1 / (12 * k) + 1 / (12 * misses);
+    }
     return bound;
 }
 
@@ -78,7 +82,8 @@ struct token_tails token_test(const uint64_t *counts, const double *pmf, size_t 
             continue;
         double k = (double)counts[id], square = signed_square(k, n, pmf[id]);
         struct worst *worst = square > 0 ? &upper : &lower;
-        if (log_tail_screen(square, k, n) <= worst->depth)
+        /* The near side's tail is about a half, which Bonferroni makes 1: only the far side is looked at. */
+        if (log_tail_screen(square, k, n, pmf[id]) <= worst->depth)
             continue;
         struct binomial_tails tails = binomial_test(counts[id], draws, pmf[id]);
         struct tail tail = square > 0 ? tails.upper : tails.lower;
