@@ -43,8 +43,20 @@ GSL    := -lgsl -lgslcblas -lm
 CJSON  := -lcjson
 CRYPTO := -lcrypto
 
-.PHONY: all check check-asan check-valgrind gate mutants calibrate setup setup-torch clean help install format
-all: $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(BUILD)/fault-worker $(patsubst suite/tools/%.c,$(BUILD)/%,$(TOOLS))
+# CUDA is optional: NVCC, or CUDA_HOME/bin/nvcc, or the one on PATH.
+NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+
+.PHONY: all tests check check-asan gate mutants calibrate golden clean help install format
+all: $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(patsubst suite/tools/%.c,$(BUILD)/%,$(TOOLS)) \
+     $(if $(NVCC),$(BUILD)/elementary-host,cuda-not-built)
+.PHONY: cuda-not-built
+cuda-not-built:
+	@echo 'cuda: not built (no nvcc: set NVCC or CUDA_HOME)'
+
+$(BUILD)/elementary-host: kernels/elementary_host.cu $(wildcard kernels/*.h)
+	@mkdir -p $(@D)
+	$(say) NVCC $<
+	$(Q)$(NVCC) -std=c++17 -O2 -fmad=false -I. -Xcompiler -Wall,-Wextra,-ffp-contract=off,-mfma -o $@ $<
 
 $(BUILD)/obj/kernels/loops-%.o: kernels/loops.c
 	@mkdir -p $(@D)
@@ -103,10 +115,51 @@ $(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
-tests: $(TEST_BINARIES)
+tests: $(TEST_BINARIES) $(FAULTS)
+
+# Each of these does its own set-up: what is missing is installed (or named), then the rest of the target is built.
+check:
+	ci/setup.sh check torch
+	+$(MAKE) --no-print-directory all tests
+	ci/check.sh $(BUILD)
+check-asan:
+	ci/setup.sh check
+	ci/check.sh $(BUILD) asan
+gate:
+	ci/setup.sh build
+	+$(MAKE) --no-print-directory all
+	ci/gate.sh $(BUILD) $(REQUIRE)
+mutants: all
+	$(BUILD)/kill_table $(BUILD)/mutants.so
+calibrate: all
+	$(BUILD)/calibrate $(or $(RUNS),200)
+# After a change of the model or of a plan; `git diff golden/` shows what it changed.
+golden:
+	python3 golden/model/write.py
+
+install: all
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/samplegate $(BUILD)/samplegate-host
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include suite/sut/samplegate.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/samplegate/workers $(filter-out %/test_host.py,$(wildcard suite/sut/workers/*.py))
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 suite/cli/samplegate.1
+	cd golden && find . -name '*.json' -o -name '*.txt' -o -name SHA256SUMS | xargs -I{} install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/samplegate/golden/{}
+format:
+	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cu')
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-clang
+
+help:
+	@echo 'make             build into $(BUILD)/'
+	@echo 'make gate        judge the published upgrade in four comparisons (REQUIRE=torch: all four must run)'
+	@echo 'make check       build and run every test, with real PyTorch'
+	@echo 'make check-asan  unit tests, faults and plan quick under ASan and UBSan'
+	@echo 'make mutants     the kill table: every check against the mutant designed for it'
+	@echo 'make calibrate   RUNS=200 end-to-end runs of the clean reference: no false alarms, uniform p-values'
+	@echo 'make golden      rewrite the goldens with the independent model'
+	@echo 'make install     PREFIX=$(PREFIX), DESTDIR'
+	@echo 'make format      clang-format;   make clean'
+	@echo 'Variables: BUILD=dir  V=1 (show commands)  CC CFLAGS LDFLAGS  NVCC CUDA_HOME'
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

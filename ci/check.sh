@@ -1,0 +1,158 @@
+#!/bin/bash
+# check.sh BUILD [PART...]: every test, a line each, and the counts at the end; `make check` runs it after building.
+#
+# Parts (default: all): units python golden mutants engines calibrate asan valgrind clang nvcc.
+# 0 only if nothing failed. What cannot run here is counted as skipped and named; REQUIRE=all makes a skip fail.
+set -u
+cd "$(dirname "$0")/.." || exit 99
+build=${1:-build}
+shift
+parts=${*:-units python golden mutants engines calibrate asan valgrind clang nvcc}
+passed=0 failed=0 skipped=0
+logs=$build/check-logs
+mkdir -p "$logs"
+export SAMPLEGATE_BUILD=$build NO_COLOR=1
+
+# count NAME LOG STATUS PASSED FAILED: one line, and the log's end if something failed.
+count() {
+    passed=$((passed + $4))
+    failed=$((failed + $5))
+    if [ "$3" -eq 0 ] && [ "$5" -eq 0 ]; then
+        printf '  pass  %-46s %4d tests %6.1f s\n' "$1" "$4" "$seconds"
+    else
+        [ "$5" -gt 0 ] || failed=$((failed + 1))
+        printf '  FAIL  %-46s exit %d\n' "$1" "$3"
+        tail -n 30 "$2" | sed 's/^/        /'
+    fi
+}
+
+# timed LOG COMMAND...: run, keep the output, set status and seconds.
+timed() {
+    local log=$1 start=$EPOCHREALTIME
+    shift
+    "$@" >"$log" 2>&1
+    status=$?
+    seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+}
+
+# unit NAME BINARY [PREFIX COMMAND...]: a cmocka program; its own counts.
+unit() {
+    local name=$1 binary=$2 log=$logs/${1//\//-}.log
+    shift 2
+    timed "$log" "$@" "$binary"
+    local good bad
+    good=$(grep -c '^\[       OK \]' "$log")
+    bad=$(grep -c '^\[  FAILED  \] [a-z]' "$log")
+    [ "$status" -ne 0 ] || [ "$good" -gt 0 ] || status=77 # zero tests are not a pass
+    count "$name" "$log" "$status" "$good" "$bad"
+}
+
+# whole NAME COMMAND...: a command that is one test.
+whole() {
+    local name=$1 log=$logs/${1//[\/ ]/-}.log
+    shift
+    timed "$log" "$@"
+    count "$name" "$log" "$status" "$([ "$status" -eq 0 ] && echo 1 || echo 0)" 0
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    printf '  skip  %-46s %s\n' "$1" "$2"
+}
+
+units_of() { # BUILD LABEL [PREFIX COMMAND...]
+    local from=$1 label=$2
+    shift 2
+    while IFS= read -r binary; do
+        SAMPLEGATE_BUILD=$from unit "$label${binary#"$from"/tests/}" "$binary" "$@"
+    done < <(find "$from/tests" -type f -name 'test_*' -executable | sort)
+}
+
+part_units() { units_of "$build" ''; }
+
+part_python() {
+    whole 'golden/model/test_model.py' python3 golden/model/test_model.py
+    whole 'suite/sut/workers/test_host.py' /usr/bin/python3 suite/sut/workers/test_host.py
+}
+
+part_golden() { whole 'golden verify' "$build/samplegate" golden verify --golden golden; }
+
+part_mutants() {
+    whole 'kill table (make mutants)' "$build/kill_table" "$build/mutants.so"
+    cat "$logs/kill-table-(make-mutants).log"
+}
+
+# Real samplers: the reference, PyTorch, the examples; and the same verdict from a recording.
+part_engines() {
+    local gate=$build/samplegate torch='python:torch@/usr' work
+    whole 'run quick: reference' "$gate" run --plan quick
+    whole 'run quick: reference:categorical' "$gate" run --plan quick --sut reference:categorical
+    whole 'run quick: examples/sampler.py' "$gate" run --plan quick --sut python:suite/sut/examples/sampler.py --cell uniform-20
+    if ${CC:-cc} -shared -fPIC -O2 -I suite/sut -o "$build/example.so" suite/sut/examples/sampler.c; then
+        whole 'run quick: examples/sampler.c' "$gate" run --plan quick --sut "$build/example.so"
+    fi
+    if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+        whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"
+        whole 'run quick: torch multinomial' "$gate" run --plan quick --sut "$torch,rule=multinomial"
+        work=$(mktemp -d)
+        whole 'requests -> worker elsewhere -> judge' bash -euo pipefail -c "
+            '$gate' requests quick -o '$work/requests' --takes probabilities --noise
+            (cd / && env -i /usr/bin/python3 '$PWD/suite/sut/workers/host.py' torch < '$work/requests' > '$work/recording')
+            '$gate' judge '$work/recording' --json | tail -n 1 | grep -o '\"verdict\":\"pass\",\"exit\":0'"
+        rm -rf "$work"
+    else
+        skip 'real PyTorch' "not run: /usr/bin/python3 cannot import torch (ci/setup.sh torch)"
+    fi
+}
+
+part_calibrate() { whole 'calibrate: 5 runs of quick on fresh seeds' "$build/calibrate" 5; }
+
+sanitized='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+part_asan() {
+    whole 'build with ASan and UBSan' make -s -j2 "BUILD=$build-asan" "CFLAGS=$sanitized" all tests
+    export SAMPLEGATE_EXHAUSTIVE=0
+    units_of "$build-asan" 'asan/'
+    unset SAMPLEGATE_EXHAUSTIVE
+    whole 'asan/run quick, small tables' "$build-asan/samplegate" run --plan quick --cell u
+    whole 'asan/run quick, masked table' "$build-asan/samplegate" run --plan quick --cell masked
+}
+
+part_valgrind() {
+    if ! command -v valgrind >/dev/null; then
+        skip 'valgrind' 'not run: not installed'
+        return
+    fi
+    # valgrind has no AVX-512; the judge's child, the host, runs under it too.
+    local grind=(env SAMPLEGATE_ISA=avx2 SAMPLEGATE_EXHAUSTIVE=0 valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite)
+    for test in kernels/test_philox kernels/test_rules stats/test_chi_square stats/test_partition suite/json/test_scan suite/oracle/test_table suite/sut/protocol/test_frame; do
+        [ ! -x "$build/tests/$test" ] || unit "valgrind/$test" "$build/tests/$test" "${grind[@]}"
+    done
+    whole 'valgrind/run quick, one small cell' "${grind[@]}" --trace-children=yes "$build/samplegate" run --plan quick --cell peaked-3
+}
+
+part_clang() {
+    if ! command -v clang >/dev/null; then
+        skip 'clang' 'not run: not installed'
+        return
+    fi
+    whole 'build with clang' make -s -j2 "BUILD=$build-clang" CC=clang CFLAGS='-O2 -g -Werror' all tests
+    units_of "$build-clang" 'clang/'
+    whole 'clang/run quick' "$build-clang/samplegate" run --plan quick
+}
+
+part_nvcc() {
+    if [ ! -x "$build/elementary-host" ]; then
+        skip 'nvcc host pass' 'cuda: not built (no nvcc)'
+        return
+    fi
+    whole 'nvcc host pass: same output hashes' "$build/elementary-host" golden/kat/elementary.txt
+}
+
+for part in $parts; do
+    declare -F "part_$part" >/dev/null || { echo "check.sh: unknown part '$part'" >&2; exit 2; }
+    printf '%s\n' "$part"
+    "part_$part"
+done
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "${REQUIRE:-}" != all ] || [ "$skipped" -eq 0 ] || failed=$((failed + 1))
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
