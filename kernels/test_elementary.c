@@ -28,8 +28,9 @@ struct sweep {
     const struct loops *loops;
     int function, with_reference;
     uint64_t stride, inputs;
-    atomic_uint_fast64_t next_block, hash, misrounded, near;
+    atomic_uint_fast64_t next_block;
     pthread_mutex_t lock;
+    uint64_t hash, misrounded, near;
     double worst; /* ulp */
     uint32_t worst_input;
 };
@@ -59,6 +60,19 @@ static void block_map(const struct loops *loops, int function, struct block *blo
     }
 }
 
+/* What one pass over a block finds; errors are absolute, in ulp, and kept as the bits of a double (ordered
+ * alike). */
+struct findings {
+    uint64_t hash, worst, misrounded, near;
+};
+
+/* The passes, written to vectorise: fixed trip counts, and the padding of the last block masked out. */
+REFERENCE_INLINE void block_fill_of(int function, struct block *block, uint64_t first, uint64_t stride)
+{
+    for (uint64_t k = 0; k < BLOCK; k++)
+        block->input[k] = sweep_input(function, (first + k) * stride);
+}
+
 REFERENCE_INLINE void block_errors_of(int function, struct block *restrict block)
 {
     for (size_t k = 0; k < BLOCK; k++) {
@@ -67,87 +81,113 @@ REFERENCE_INLINE void block_errors_of(int function, struct block *restrict block
     }
 }
 
-REFERENCE_INLINE void block_errors(int function, struct block *block)
+REFERENCE_INLINE void block_find(const struct block *block, size_t n, struct findings *findings)
 {
-    switch (function) {
-    case SWEEP_EXPONENTIAL:
-        block_errors_of(SWEEP_EXPONENTIAL, block);
-        break;
-    case SWEEP_TORCH_EXPONENTIAL:
-        block_errors_of(SWEEP_TORCH_EXPONENTIAL, block);
-        break;
-    case SWEEP_LOG:
-        block_errors_of(SWEEP_LOG, block);
-        break;
-    default:
-        block_errors_of(SWEEP_EXP, block);
+    const int64_t low = (int64_t)reference_bits(0.5 - NEAR), high = (int64_t)reference_bits(0.5 + NEAR);
+    const int64_t half = (int64_t)reference_bits(0.5);
+    int64_t worst = 0, misrounded = 0, near = 0;
+    for (int64_t k = 0; k < BLOCK; k++) {
+        const int64_t error = (int64_t)reference_bits(block->error[k]) & -(int64_t)(k < (int64_t)n);
+        worst = error > worst ? error : worst;
+        misrounded += error > half;
+        near += (error > low) & (error < high);
     }
+    findings->worst = (uint64_t)worst;
+    findings->misrounded = (uint64_t)misrounded;
+    findings->near = (uint64_t)near;
 }
 
-REFERENCE_INLINE uint64_t block_hash(const struct block *block, size_t n)
+REFERENCE_INLINE void block_hash(const struct block *block, size_t n, struct findings *findings)
 {
     uint64_t hash = 0;
-    for (size_t k = 0; k < BLOCK; k++)
-        hash += sweep_mix(block->input[k], kernel_bits(block->output[k])) & (uint64_t) - (int64_t)(k < n);
-    return hash;
+    for (int64_t k = 0; k < BLOCK; k++)
+        hash += sweep_mix(block->input[k], kernel_bits(block->output[k])) &
+                (uint64_t) - (int64_t)(k < (int64_t)n);
+    findings->hash = hash;
+}
+
+/* The function as a constant in each loop. */
+#define FOR_FUNCTION(function, call)                                                                         \
+    switch (function) {                                                                                      \
+    case SWEEP_EXPONENTIAL:                                                                                  \
+        call(SWEEP_EXPONENTIAL);                                                                             \
+        break;                                                                                               \
+    case SWEEP_TORCH_EXPONENTIAL:                                                                            \
+        call(SWEEP_TORCH_EXPONENTIAL);                                                                       \
+        break;                                                                                               \
+    case SWEEP_LOG:                                                                                          \
+        call(SWEEP_LOG);                                                                                     \
+        break;                                                                                               \
+    default:                                                                                                 \
+        call(SWEEP_EXP);                                                                                     \
+    }
+
+REFERENCE_INLINE void block_start(const struct sweep *sweep, struct block *block, uint64_t first){
+#define FILL(function) block_fill_of(function, block, first, sweep->stride)
+    FOR_FUNCTION(sweep->function, FILL)}
+
+REFERENCE_INLINE
+    void block_finish(const struct sweep *sweep, struct block *block, size_t n, struct findings *findings)
+{
+#define ERRORS(function) block_errors_of(function, block)
+    block_hash(block, n, findings);
+    if (sweep->with_reference) {
+        FOR_FUNCTION(sweep->function, ERRORS)
+        block_find(block, n, findings);
+    }
 }
 
 /* The same code for a machine with wide vectors and for any other. */
-__attribute__((target("avx512f,avx512dq,avx512vl"))) static void block_errors_avx512(int function,
-                                                                                     struct block *block)
+#define WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
+WIDE static void block_start_wide(const struct sweep *sweep, struct block *block, uint64_t first)
 {
-    block_errors(function, block);
+    block_start(sweep, block, first);
 }
 
-__attribute__((target("avx512f,avx512dq,avx512vl"))) static uint64_t
-block_hash_avx512(const struct block *block, size_t n)
+WIDE static void block_finish_wide(const struct sweep *sweep, struct block *block, size_t n,
+                                   struct findings *findings)
 {
-    return block_hash(block, n);
+    block_finish(sweep, block, n, findings);
 }
 
-static void block_errors_any(int function, struct block *block)
+static void block_start_any(const struct sweep *sweep, struct block *block, uint64_t first)
 {
-    block_errors(function, block);
+    block_start(sweep, block, first);
 }
 
-static uint64_t block_hash_any(const struct block *block, size_t n)
+static void block_finish_any(const struct sweep *sweep, struct block *block, size_t n,
+                             struct findings *findings)
 {
-    return block_hash(block, n);
+    block_finish(sweep, block, n, findings);
 }
 
-/* Whether the output is not the nearest float: by the double where it can tell, else by MPFR. */
-static uint64_t block_misrounded(struct sweep *sweep, const struct block *block, size_t n)
+/* Outputs so near a rounding boundary that the double cannot tell: let MPFR say whether they are rounded
+ * wrongly. */
+static void block_decide(const struct sweep *sweep, const struct block *block, size_t n,
+                         struct findings *findings)
 {
-    uint64_t misrounded = 0, near = 0;
-    for (size_t k = 0; k < n; k++) {
-        misrounded += block->error[k] > 0.5;
-        near += fabs(block->error[k] - 0.5) < NEAR;
-    }
-    if (!near)
-        return misrounded;
     for (size_t k = 0; k < n; k++)
         if (fabs(block->error[k] - 0.5) < NEAR) {
             double off;
             const double exact =
                 fabs(reference_error_mpfr(sweep->function, block->input[k], block->output[k], &off));
-            misrounded += (uint64_t)(exact > 0.5) - (uint64_t)(block->error[k] > 0.5);
+            findings->misrounded += (uint64_t)(exact > 0.5) - (uint64_t)(block->error[k] > 0.5);
         }
-    sweep->near += near;
-    return misrounded;
 }
 
-static void block_judge(struct sweep *sweep, struct block *block, size_t n, int wide)
+static void sweep_add(struct sweep *sweep, const struct block *block, size_t n,
+                      const struct findings *findings)
 {
-    (wide ? block_errors_avx512 : block_errors_any)(sweep->function, block);
-    size_t worst = 0;
-    for (size_t k = 1; k < n; k++)
-        if (!(block->error[k] <= block->error[worst]))
-            worst = k;
-    sweep->misrounded += block_misrounded(sweep, block, n);
     pthread_mutex_lock(&sweep->lock);
-    if (!(block->error[worst] <= sweep->worst)) {
-        sweep->worst = block->error[worst];
-        sweep->worst_input = block->input[worst];
+    sweep->hash += findings->hash;
+    if (sweep->with_reference) {
+        sweep->misrounded += findings->misrounded;
+        sweep->near += findings->near;
+        for (size_t k = 0; k < n && findings->worst > reference_bits(sweep->worst); k++)
+            if (reference_bits(block->error[k]) == findings->worst) {
+                sweep->worst = block->error[k];
+                sweep->worst_input = block->input[k];
+            }
     }
     pthread_mutex_unlock(&sweep->lock);
 }
@@ -164,12 +204,13 @@ static void *sweep_thread(void *argument)
         if (first >= sweep->inputs)
             break;
         const size_t n = sweep->inputs - first < BLOCK ? (size_t)(sweep->inputs - first) : BLOCK;
-        for (size_t k = 0; k < BLOCK; k++) /* the last block is padded with its first input */
-            block->input[k] = sweep_input(sweep->function, (first + (k < n ? k : 0)) * sweep->stride);
+        struct findings findings = {0};
+        (wide ? block_start_wide : block_start_any)(sweep, block, first);
         block_map(sweep->loops, sweep->function, block);
-        sweep->hash += (wide ? block_hash_avx512 : block_hash_any)(block, n);
-        if (sweep->with_reference)
-            block_judge(sweep, block, n, wide);
+        (wide ? block_finish_wide : block_finish_any)(sweep, block, n, &findings);
+        if (findings.near)
+            block_decide(sweep, block, n, &findings);
+        sweep_add(sweep, block, n, &findings);
     }
     free(block);
     return NULL;
@@ -198,19 +239,18 @@ static void sweep_check(const char *isa, int function, uint64_t stride, int with
     sweep.stride = stride;
     sweep.inputs = (sweep_inputs(function) + stride - 1) / stride;
     sweep_run(&sweep);
-    const uint64_t hash = sweep.hash, misrounded = sweep.misrounded, near = sweep.near;
     print_message("%s %" PRIu64 " %" PRIu64 " %016" PRIx64 " (%s)", sweep_name(function), stride,
-                  sweep.inputs, hash, isa);
+                  sweep.inputs, sweep.hash, isa);
     if (with_reference)
         print_message(" misrounded %" PRIu64 ", %" PRIu64 " decided by MPFR, worst %.4f ulp at 0x%08" PRIx32,
-                      misrounded, near, sweep.worst, sweep.worst_input);
+                      sweep.misrounded, sweep.near, sweep.worst, sweep.worst_input);
     print_message("\n");
     assert_int_equal(sweep_pinned_read(PINNED_PATH, function, stride, &pinned), 0);
     assert_int_equal(sweep.inputs, pinned.inputs);
-    assert_int_equal(hash, pinned.hash);
+    assert_int_equal(sweep.hash, pinned.hash);
     if (with_reference) {
         assert_true(sweep.worst <= pinned.ulp);
-        assert_int_equal(misrounded, pinned.misrounded);
+        assert_int_equal(sweep.misrounded, pinned.misrounded);
     }
 }
 
