@@ -1,0 +1,231 @@
+/* test_compare.c: the verdict on an upgrade, from sessions made by hand: the first of error, different,
+ * identical, equivalent, inconclusive that holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "suite/judge/verdict.h"
+
+#define DRAWS 4000
+
+/* Two tokens, even odds; one certified cell of 4,000 draws. */
+struct world {
+    struct table table;
+    struct plan_cell cell;
+    struct plan plan;
+    double pmf[2];
+    struct session session[2]; /* old, new */
+    struct cell_result result[2];
+    struct cell_change change[1];
+};
+
+static void fill(struct world *world, int which, uint64_t zeros)
+{
+    struct cell_result *result = &world->result[which];
+    struct session *session = &world->session[which];
+    *session = (struct session){.plan = &world->plan, .cell = result, .plain = 10};
+    *result = (struct cell_result){.cell = &world->cell,
+                                   .selected = true,
+                                   .state = CELL_RAN,
+                                   .pmf = world->pmf,
+                                   .heaviest = 0.5,
+                                   .bound_cells = 2};
+    for (int stage = 0; stage < 2; stage++) {
+        struct cell_counts *counts = &result->counts[stage];
+        counts->vocab = 2;
+        counts->draws = DRAWS;
+        counts->pooled = calloc(2, sizeof *counts->pooled);
+        counts->pooled[0] = zeros;
+        counts->pooled[1] = DRAWS - zeros;
+    }
+    result->token = calloc(DRAWS, sizeof *result->token);
+    for (uint64_t d = zeros; d < DRAWS; d++)
+        result->token[d] = 1;
+    result->bound = (struct tv_bound){.observed = 0.001, .upper = 0.008};
+}
+
+static struct world *world_new(void)
+{
+    struct world *world = calloc(1, sizeof *world);
+    strcpy(world->table.name, "tie-2");
+    world->table.vocab = 2;
+    world->cell = (struct plan_cell){.family = FAMILY_EQUIVALENCE,
+                                     .name = "tie-2",
+                                     .table = &world->table,
+                                     .temperature = 1,
+                                     .draws = DRAWS,
+                                     .epsilon = 0.01,
+                                     .certify = CERTIFY_IDS};
+    world->plan = (struct plan){.name = "made", .batches = 1, .cell = &world->cell, .cells = 1};
+    world->pmf[0] = world->pmf[1] = 0.5;
+    fill(world, 0, 2000);
+    fill(world, 1, 2001);
+    return world;
+}
+
+static void reject(struct world *world, int which, const char *name)
+{
+    struct statistic *statistic = evidence_add(&world->result[which].evidence, &check_registry[1], name);
+    statistic->flagged = statistic->confirmed = true;
+}
+
+static void expect(struct world *world, const char *word, int exit)
+{
+    struct verdict verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
+    assert_string_equal(verdict.word, word);
+    assert_int_equal(verdict.exit, exit);
+}
+
+static void world_free(struct world *world)
+{
+    for (int i = 0; i < 2; i++) {
+        free(world->result[i].token);
+        free(world->result[i].counts[0].pooled);
+        free(world->result[i].counts[1].pooled);
+        evidence_free(&world->result[i].evidence);
+    }
+    free(world);
+}
+
+static void equal_tokens_are_identical(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    memcpy(world->result[1].token, world->result[0].token, DRAWS * sizeof(int32_t));
+    expect(world, "identical", EXIT_PASS);
+    assert_int_equal(world->change[0].same, DRAWS);
+    world->result[1].token[17] ^= 1; /* one token in 4,000 */
+    expect(world, "equivalent", EXIT_PASS);
+    world_free(world);
+}
+
+static void too_few_rows_are_not_identical(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    memcpy(world->result[1].token, world->result[0].token, DRAWS * sizeof(int32_t));
+    world->result[1].bound.upper = 0.02;
+    world->cell.draws = 1374; /* 0.01 at 1e-6 needs 1,375 */
+    expect(world, "inconclusive", EXIT_INCONCLUSIVE);
+    world->cell.draws = 1375;
+    expect(world, "identical", EXIT_PASS);
+    world->result[1].heaviest = 0.95; /* such rows agree whatever the sampler does */
+    expect(world, "inconclusive", EXIT_INCONCLUSIVE);
+    world_free(world);
+}
+
+static void certificates_make_equivalent(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    expect(world, "equivalent", EXIT_PASS);
+    world->result[1].bound.upper = 0.0101;
+    expect(world, "inconclusive", EXIT_INCONCLUSIVE);
+    world->result[1].bound.upper = 0.008;
+    world->cell.certify = CERTIFY_NONE; /* failing to reject is never equivalent */
+    expect(world, "inconclusive", EXIT_INCONCLUSIVE);
+    world->cell.certify = CERTIFY_IDS;
+    world->result[1].state = CELL_SKIPPED; /* every cell must have run */
+    expect(world, "inconclusive", EXIT_INCONCLUSIVE);
+    world_free(world);
+}
+
+static void a_new_rejection_is_different(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    reject(world, 1, "upper");
+    struct verdict verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
+    assert_string_equal(verdict.word, "different");
+    assert_int_equal(verdict.exit, EXIT_FAIL);
+    assert_true(verdict.within_epsilon);
+    world->result[1].bound.upper = 0.5;
+    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
+    assert_false(verdict.within_epsilon);
+    world_free(world);
+}
+
+static void an_old_rejection_does_not_block(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    reject(world, 1, "upper");
+    reject(world, 0, "upper");
+    expect(world, "equivalent", EXIT_PASS);
+    assert_int_equal(world->change[0].preexisting, 1);
+    /* The same statistic, but another law in both stages: new, after all. */
+    for (int stage = 0; stage < 2; stage++) {
+        world->result[1].counts[stage].pooled[0] = 2600;
+        world->result[1].counts[stage].pooled[1] = DRAWS - 2600;
+    }
+    expect(world, "different", EXIT_FAIL);
+    world_free(world);
+}
+
+static void another_statistic_does_not_excuse(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    reject(world, 1, "upper");
+    reject(world, 0, "lower"); /* the other side */
+    expect(world, "different", EXIT_FAIL);
+    world_free(world);
+}
+
+static void what_only_old_shows_is_fixed(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    reject(world, 0, "upper");
+    evidence_add(&world->result[1].evidence, &check_registry[1], "upper");
+    expect(world, "equivalent", EXIT_PASS);
+    assert_int_equal(world->change[0].fixed, 1);
+    world_free(world);
+}
+
+static void a_new_impossible_id_blocks(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    world->pmf[0] = 0;
+    world->pmf[1] = 1;
+    for (int i = 0; i < 2; i++) {
+        reject(world, i, "impossible");
+        world->result[i].evidence.statistic[0].violation = true;
+    }
+    expect(world, "equivalent", EXIT_PASS); /* old drew it, too */
+    world->result[0].counts[0].pooled[0] = world->result[0].counts[1].pooled[0] = 0;
+    expect(world, "different", EXIT_FAIL);
+    world_free(world);
+}
+
+static void an_error_of_either_comes_first(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world *world = world_new();
+        reject(world, 1, "upper");
+        world->result[i].state = CELL_ERROR;
+        expect(world, "error", EXIT_FAIL);
+        world_free(world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_tokens_are_identical),
+        cmocka_unit_test(too_few_rows_are_not_identical),
+        cmocka_unit_test(certificates_make_equivalent),
+        cmocka_unit_test(a_new_rejection_is_different),
+        cmocka_unit_test(an_old_rejection_does_not_block),
+        cmocka_unit_test(another_statistic_does_not_excuse),
+        cmocka_unit_test(what_only_old_shows_is_fixed),
+        cmocka_unit_test(a_new_impossible_id_blocks),
+        cmocka_unit_test(an_error_of_either_comes_first),
+    };
+    return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
+}
