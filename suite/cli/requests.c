@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "suite/cli/cli.h"
@@ -118,6 +119,32 @@ static int put_all(int fd, const struct session *session, const char *file, stru
     return failed;
 }
 
+/* A file takes its name when it is whole. What is there and is no file (a pipe, a terminal) is written to as
+ * it is: renaming would replace it. */
+static void write_file(const struct session *session, const char *file, struct trouble *trouble)
+{
+    struct stat status;
+    bool direct = !stat(file, &status) && !S_ISREG(status.st_mode);
+    char partial[4096];
+    int length = snprintf(partial, sizeof partial, "%s%s", file, direct ? "" : ".partial");
+    if (length < 0 || (size_t)length >= sizeof partial) {
+        trouble_set(trouble, EXIT_USAGE, "-o: the path is longer than %zu bytes", sizeof partial - 9);
+        return;
+    }
+    int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        trouble_set(trouble, EXIT_DAMAGED, "%s: %s", partial, strerror(errno));
+        return;
+    }
+    int failed = put_all(fd, session, file, trouble);
+    if (close(fd) && !failed)
+        failed = trouble_set(trouble, EXIT_DAMAGED, "%s: %s", file, strerror(errno));
+    if (!direct && !failed && rename(partial, file))
+        failed = trouble_set(trouble, EXIT_DAMAGED, "%s: %s", file, strerror(errno));
+    if (!direct && failed)
+        unlink(partial);
+}
+
 /* A stand-in for the hello that a connected worker would have sent. */
 static void assume(struct sut *sut, const struct arguments *arguments)
 {
@@ -150,21 +177,13 @@ int cli_requests(int argc, char **argv)
     struct trouble trouble = {0};
     struct plan plan = {0};
     struct session session = {.options = common.session};
-    char partial[4096];
     cli_catch_signals();
     if (cli_plan(&plan, &common, &trouble))
         return cli_trouble(&trouble);
     session.plan = &plan;
     assume(&session.sut, &arguments);
     session_prepare(&session);
-    snprintf(partial, sizeof partial, "%s.partial", arguments.out);
-    int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        trouble_set(&trouble, EXIT_DAMAGED, "%s: %s", partial, strerror(errno));
-    else if (put_all(fd, &session, arguments.out, &trouble) || close(fd) || rename(partial, arguments.out)) {
-        trouble_set(&trouble, EXIT_DAMAGED, "%s: %s", arguments.out, strerror(errno));
-        unlink(partial);
-    }
+    write_file(&session, arguments.out, &trouble);
     session_free(&session);
     plan_free(&plan);
     return cli_finish(EXIT_PASS, &trouble);
