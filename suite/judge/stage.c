@@ -14,8 +14,9 @@
 #include "suite/judge/chunk.h"
 #include "suite/judge/progress.h"
 
-#define LOST_WORKERS_MAX 8 /* after that the SUT is beyond hope: the rest of the cells err without waiting   \
-                            */
+#define LOST_WORKERS_MAX                                                                                     \
+    8 /* after that the SUT is beyond hope: the rest of the cells err without waiting                        \
+       */
 
 struct task {
     struct plan_chunk chunk;
@@ -83,6 +84,8 @@ static int fresh_worker(struct crew *crew)
     struct sut again = {0};
     struct trouble trouble = {0};
     worker_stop(crew->worker);
+    crew->worker =
+        &crew->own; /* a worker dies with the thread that started it: the next stage cannot have it */
     int failed =
         worker_start(crew->worker, session->spec, session->plan, session->options.timeout, &again, &trouble);
     sut_free(&again);
