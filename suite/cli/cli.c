@@ -167,6 +167,7 @@ static void on_signal(int number)
 void cli_catch_signals(void)
 {
     struct sigaction stop = {.sa_handler = on_signal};
+    frame_stop = &worker_stop_all;
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
     signal(SIGPIPE, SIG_IGN); /* a dead worker is an answer, not our end */

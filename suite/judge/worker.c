@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +12,6 @@
 #include <unistd.h>
 
 volatile bool worker_stop_all;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* After fork: only async-signal-safe calls. On failure the parent reads errno from `report`. */
 static _Noreturn void child(const struct spec *spec, char **environment, int in, int out, int errors,
@@ -130,33 +122,26 @@ static void describe_end(struct worker *worker, char *why, size_t why_bytes)
     }
 }
 
-/* Wait in slices, so that a stop is noticed, then read the frame that has begun to arrive. */
+/* The whole answer within the time given: half of one that never ends is a hang, too. */
 static enum worker_result receive(struct worker *worker, struct frame *reply, double timeout, char *why,
                                   size_t why_bytes)
 {
-    double deadline = now() + timeout;
-    struct pollfd ready = {.fd = worker->out, .events = POLLIN};
-    while (poll(&ready, 1, 100) <= 0) {
-        if (worker_stop_all)
-            return WORKER_STOPPED;
-        if (now() > deadline) {
-            snprintf(why, why_bytes, "the worker hangs: no answer within %.0f s", timeout);
-            quote_errors(worker, why, why_bytes);
-            return WORKER_LOST;
-        }
-    }
     char detail[256] = "";
     *reply = (struct frame){0};
-    enum frame_result result = frame_read(worker->out, reply, 60000, detail, sizeof detail);
+    enum frame_result result = frame_read(worker->out, reply, (int)(timeout * 1000), detail, sizeof detail);
     if (result == FRAME_OK)
         return WORKER_OK;
     if (worker_stop_all)
         return WORKER_STOPPED;
-    if (result == FRAME_END)
-        snprintf(why, why_bytes, "the worker died");
-    else
-        snprintf(why, why_bytes, "the worker's answer is broken: %s", detail);
-    describe_end(worker, why, why_bytes);
+    if (result == FRAME_TIMEOUT) {
+        snprintf(why, why_bytes, "the worker hangs: no answer within %g s", timeout);
+    } else {
+        if (result == FRAME_END)
+            snprintf(why, why_bytes, "the worker died");
+        else
+            snprintf(why, why_bytes, "the worker's answer is broken: %s", detail);
+        describe_end(worker, why, why_bytes);
+    }
     quote_errors(worker, why, why_bytes);
     return WORKER_LOST;
 }
@@ -171,7 +156,7 @@ enum worker_result worker_ask(struct worker *worker, const struct frame *request
     if (worker_stop_all)
         return WORKER_STOPPED;
     if (sent == FRAME_TIMEOUT)
-        snprintf(why, why_bytes, "the worker hangs: it took no request within %.0f s", timeout);
+        snprintf(why, why_bytes, "the worker hangs: it took no request within %g s", timeout);
     else
         snprintf(why, why_bytes, "the worker died");
     describe_end(worker, why, why_bytes);

@@ -74,6 +74,9 @@ const char *frame_get(const struct frame *frame, const char *key);
 bool frame_get_u64(const struct frame *frame, const char *key, uint64_t *value);
 const struct frame_array *frame_find(const struct frame *frame, const char *name);
 
+/* NULL, or a flag that a signal handler sets: whoever waits within a time given then gives up as FRAME_TIMEOUT, in 0.1 s. */
+extern const volatile bool *frame_stop;
+
 /* Write one whole frame to fd (restarting on EINTR and short writes). timeout_ms < 0 waits for ever. */
 enum frame_result frame_write(int fd, const struct frame *frame, int timeout_ms, char *why, size_t why_bytes);
 /* Read one whole frame from fd into a zeroed struct. The arrays' offsets, shapes and sizes have been checked. */

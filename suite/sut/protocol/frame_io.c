@@ -18,7 +18,10 @@
 #include <unistd.h>
 
 #define FIRST_PIECE ((uint64_t)1 << 20)
+#define SLICE_MS 100
 #define LARGEST_CALL ((uint64_t)1 << 30) /* Linux moves at most 2^31 - 4096 bytes a call */
+
+const volatile bool *frame_stop;
 
 struct transfer {
     int fd;
@@ -55,20 +58,21 @@ static struct transfer transfer_start(int fd, int timeout_ms, char *why, size_t 
     return transfer;
 }
 
-/* Until fd can move bytes, or the time is up. Without a limit the read or write itself waits. */
+/* Until fd can move bytes, or the time is up, or whoever waits is told to stop: hence in slices. Without a
+ * limit the read or write itself waits. */
 static enum frame_result transfer_wait(const struct transfer *transfer, short events)
 {
     while (transfer->limited) {
         int64_t left = transfer->deadline - clock_ms();
         struct pollfd poll_fd = {.fd = transfer->fd, .events = events};
-        int ready = poll(&poll_fd, 1, left < 0 ? 0 : (int)left);
+        int ready = poll(&poll_fd, 1, left < 0 ? 0 : left < SLICE_MS ? (int)left : SLICE_MS);
         if (ready > 0)
             break;
-        if (ready == 0)
+        if (ready < 0 && errno != EINTR)
+            return result(transfer, FRAME_IO, "poll: %s", strerror(errno));
+        if ((ready == 0 && left <= SLICE_MS) || (frame_stop && *frame_stop))
             return result(transfer, FRAME_TIMEOUT, "no %s in the time given",
                           events == POLLIN ? "answer" : "progress");
-        if (errno != EINTR)
-            return result(transfer, FRAME_IO, "poll: %s", strerror(errno));
     }
     return FRAME_OK;
 }
