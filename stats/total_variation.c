@@ -16,7 +16,7 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#define CACHE 1024 /* limits by count; a power of two */
+#define CACHE 256 /* limits by count; a power of two */
 #define CERTIFIED 0.999
 #define DRAWS_MAX 1e12
 
