@@ -32,8 +32,9 @@ const char *sampler_isa(void);
  * sampler_row_free. */
 struct sampler_row;
 /* values[vocab] fp32. Logits go through temperature (x / (float)temperature) and softmax; probabilities are
- * taken as they are, unnormalised if they are, and temperature must be 1. NULL: out of memory, vocab 0 or
- * above 2^20, or a temperature that is not a positive finite number. */
+ * taken as they are, unnormalised if they are, and temperature must be 1. Greedy takes logits as they are:
+ * no temperature, no softmax. NULL: out of memory, vocab 0 or above 2^20, a temperature that is not positive
+ * and finite as fp32, or sampler_isa() is NULL. */
 struct sampler_row *sampler_row_new(enum sampler_rule rule, enum sampler_values kind, const float *values,
                                     size_t vocab, double temperature);
 void sampler_row_free(struct sampler_row *row);
