@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MOMENT 100 /* looks at a child that seems to have ended: half a second */
+
 volatile bool worker_stop_all;
 
 /* After fork: only async-signal-safe calls. On failure the parent reads errno from `report`. */
@@ -19,7 +21,8 @@ static _Noreturn void child(const struct spec *spec, char **environment, int in,
 {
     setpgid(0, 0); /* a terminal's Ctrl-C reaches the judge alone, which then stops its workers */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGPIPE, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL); /* what is ignored would stay so in the worker */
+    signal(SIGXFSZ, SIG_DFL);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(errors, 2) >= 0)
@@ -59,7 +62,8 @@ static int spawn(struct worker *worker, const struct spec *spec, struct trouble 
 {
     *worker = (struct worker){.pid = -1, .in = -1, .out = -1, .errors = tmpfile()};
     int to[2], from[2], report[2];
-    if (!worker->errors || pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) || pipe2(report, O_CLOEXEC))
+    if (!worker->errors || fcntl(fileno(worker->errors), F_SETFD, FD_CLOEXEC) || pipe2(to, O_CLOEXEC) ||
+        pipe2(from, O_CLOEXEC) || pipe2(report, O_CLOEXEC))
         return trouble_set(trouble, EXIT_USAGE, "%s: cannot start a worker: %s", spec->text, strerror(errno));
     char **environment = merged_environment(spec);
     pid_t pid = fork();
@@ -103,12 +107,13 @@ static void quote_errors(const struct worker *worker, char *why, size_t why_byte
     snprintf(why + used, why_bytes - used, "; its stderr ends: %s%s", start ? "..." : "", tail);
 }
 
-/* How the child ended, if it did within a moment. */
-static void describe_end(struct worker *worker, char *why, size_t why_bytes)
+/* How the child ended, if it did: looked at so many times, 5 ms apart. */
+static void describe_end(struct worker *worker, int looks, char *why, size_t why_bytes)
 {
     int status = 0;
-    for (int i = 0; i < 100 && worker->pid > 0; i++) {
+    for (int i = 0; i < looks && worker->pid > 0; i++) {
         if (waitpid(worker->pid, &status, WNOHANG) == worker->pid) {
+            killpg(worker->pid, SIGKILL); /* what it leaves behind */
             worker->pid = -1;
             size_t used = strlen(why);
             if (WIFSIGNALED(status))
@@ -135,12 +140,13 @@ static enum worker_result receive(struct worker *worker, struct frame *reply, do
         return WORKER_STOPPED;
     if (result == FRAME_TIMEOUT) {
         snprintf(why, why_bytes, "the worker hangs: no answer within %g s", timeout);
+        describe_end(worker, 1, why, why_bytes); /* its own children may hold its end of the pipe */
     } else {
         if (result == FRAME_END)
             snprintf(why, why_bytes, "the worker died");
         else
             snprintf(why, why_bytes, "the worker's answer is broken: %s", detail);
-        describe_end(worker, why, why_bytes);
+        describe_end(worker, MOMENT, why, why_bytes);
     }
     quote_errors(worker, why, why_bytes);
     return WORKER_LOST;
@@ -159,7 +165,7 @@ enum worker_result worker_ask(struct worker *worker, const struct frame *request
         snprintf(why, why_bytes, "the worker hangs: it took no request within %g s", timeout);
     else
         snprintf(why, why_bytes, "the worker died");
-    describe_end(worker, why, why_bytes);
+    describe_end(worker, MOMENT, why, why_bytes);
     quote_errors(worker, why, why_bytes);
     return WORKER_LOST;
 }
