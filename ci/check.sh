@@ -91,7 +91,7 @@ part_engines() {
     if ${CC:-cc} -shared -fPIC -O2 -I suite/sut -o "$build/example.so" suite/sut/examples/sampler.c; then
         whole 'run quick: examples/sampler.c' "$gate" run --plan quick --sut "$build/example.so"
     fi
-    if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+    if /usr/bin/python3 -I -c 'import torch' 2>/dev/null; then
         whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"
         whole 'run quick: torch multinomial' "$gate" run --plan quick --sut "$torch,rule=multinomial"
         work=$(mktemp -d)

@@ -31,7 +31,7 @@ torch=
 for at in '' @/usr; do
     python=python3
     [ -n "$at" ] && python=/usr/bin/python3
-    if [ -z "$torch" ] && "$python" -c 'import torch' 2>/dev/null; then torch=python:torch$at; fi
+    if [ -z "$torch" ] && "$python" -I -c 'import torch' 2>/dev/null; then torch=python:torch$at; fi
 done
 
 expect 'a: categorical -> race, reference' equivalent 0 no -- \

@@ -99,11 +99,11 @@ static double smallest_epsilon(const struct plan *plan)
     return epsilon;
 }
 
-/* Cells of the new sampler that a verdict of equivalence would need and that did not run. */
-static const struct cell_result *not_run(const struct session *new)
+/* A cell that a verdict of equivalence would need and that did not run, or NULL. */
+static const struct cell_result *not_run(const struct session *session)
 {
-    for (size_t i = 0; i < new->plan->cells; i++) {
-        const struct cell_result *result = &new->cell[i];
+    for (size_t i = 0; i < session->plan->cells; i++) {
+        const struct cell_result *result = &session->cell[i];
         if (result->cell->family == FAMILY_EQUIVALENCE && (!result->selected || result->state != CELL_RAN))
             return result;
     }
@@ -132,7 +132,7 @@ struct verdict verdict_compare(const struct session *old, const struct session *
     }
     double epsilon = smallest_epsilon(new->plan);
     double identity = sum.rows ? agreement_upper_bound(sum.rows - sum.same, sum.rows, BUDGET_CERTIFICATE) : 1;
-    const struct cell_result *missing = not_run(new);
+    const struct cell_result *missing = not_run(new) ? not_run(new) : not_run(old);
     struct verdict verdict = {0};
 #define SENTENCE(...) snprintf(verdict.sentence, sizeof verdict.sentence, __VA_ARGS__)
     if (old->interrupted || new->interrupted) {
