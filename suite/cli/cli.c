@@ -186,10 +186,13 @@ int cli_worst(int a, int b)
 
 int cli_finish(int exit, const struct trouble *trouble)
 {
-    if (trouble->exit)
+    errno = 0;
+    bool full = fflush(stdout) || ferror(stdout);
+    if (trouble->exit) {
         exit = cli_worst(exit, cli_trouble(trouble));
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "samplegate: standard output: %s\n", strerror(errno));
+    } else if (full) {
+        fprintf(stderr, "samplegate: standard output: the report cannot be written: %s\n",
+                errno ? strerror(errno) : "an earlier write failed");
         exit = cli_worst(exit, EXIT_DAMAGED);
     }
     return exit;

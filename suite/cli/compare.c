@@ -116,6 +116,7 @@ int cli_compare(int argc, char **argv)
         results_close(&results, &trouble);
         exit = cli_finish(verdict.exit, &trouble);
     }
+    results_abandon(&results);
     for (int i = 0; i < 2; i++) {
         session_free(&sessions[i]);
         spec_free(&specs[i]);

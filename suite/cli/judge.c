@@ -68,6 +68,7 @@ int cli_judge(int argc, char **argv)
     if (!exit) {
         exit = cli_conclude("judge", &session, common, false, &results);
     }
+    results_abandon(&results);
     session_free(&session);
     recording_free(&recording);
     plan_free(&plan);

@@ -67,6 +67,7 @@ int cli_repro(int argc, char **argv)
     } else {
         exit = cli_conclude("repro", &session, &common, true, &results);
     }
+    results_abandon(&results);
     session_free(&session);
     spec_free(&spec);
     plan_free(&plan);

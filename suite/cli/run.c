@@ -60,6 +60,7 @@ int cli_run(int argc, char **argv)
     } else {
         exit = cli_conclude("run", &session, common, false, &results);
     }
+    results_abandon(&results);
     session_free(&session);
     spec_free(&spec);
     plan_free(&plan);

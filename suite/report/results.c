@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *join(const char *directory, const char *name)
+#include "suite/json/utf8.h"
+
+static char *join(const char *before, const char *after)
 {
-    size_t bytes = strlen(directory) + strlen(name) + 2;
-    char *path = malloc(bytes);
-    if (!path)
+    char *path;
+    if (asprintf(&path, "%s%s", before, after) < 0)
         abort();
-    snprintf(path, bytes, "%s/%s", directory, name);
     return path;
 }
 
@@ -23,13 +23,25 @@ int results_open(struct results *results, const char *directory, bool echo, stru
     if (!directory)
         return 0;
     if (mkdir(directory, 0777) && errno != EEXIST)
-        return trouble_set(trouble, EXIT_DAMAGED, "%s: %s", directory, strerror(errno));
-    char *partial = join(directory, "results.jsonl.partial");
-    results->path = join(directory, "results.jsonl");
-    results->file = fopen(partial, "w");
-    int failed = results->file ? 0 : trouble_set(trouble, EXIT_DAMAGED, "%s: %s", partial, strerror(errno));
+        return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", directory, strerror(errno));
+    results->path = join(directory, "/results.jsonl");
+    char *partial = join(results->path, ".partial");
+    results->file = fopen(partial, "we");
+    int failed =
+        results->file ? 0 : trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", partial, strerror(errno));
     free(partial);
     return failed;
+}
+
+/* A worker's stderr is any bytes, and cut anywhere. */
+static void force_utf8(char *line)
+{
+    uint32_t value;
+    for (size_t left = strlen(line), length; left; line += length, left -= length)
+        if (!(length = utf8_read(line, left, &value))) {
+            *line = '?';
+            length = 1;
+        }
 }
 
 void results_event(struct results *results, cJSON *event)
@@ -37,33 +49,49 @@ void results_event(struct results *results, cJSON *event)
     char *line = cJSON_PrintUnformatted(event);
     if (!line)
         abort();
-    if (results->file && (fprintf(results->file, "%s\n", line) < 0 || fflush(results->file)))
-        results->failed = true;
-    if (results->echo && (printf("%s\n", line) < 0 || fflush(stdout)))
-        results->failed = true;
+    force_utf8(line);
+    if (results->file && (fprintf(results->file, "%s\n", line) < 0 || fflush(results->file)) &&
+        !results->failed)
+        results->failed = errno;
+    if (results->echo && (printf("%s\n", line) < 0 || fflush(stdout)) && !results->echo_failed)
+        results->echo_failed = errno;
     free(line);
     cJSON_Delete(event);
 }
 
 int results_close(struct results *results, struct trouble *trouble)
 {
-    int failed = 0;
+    int failed = results->failed;
     if (results->file) {
-        char *partial = malloc(strlen(results->path) + 9);
-        if (!partial)
-            abort();
-        sprintf(partial, "%s.partial", results->path);
-        bool bad = results->failed || fflush(results->file) || fsync(fileno(results->file));
-        bad |= fclose(results->file) != 0;
-        if (bad || rename(partial, results->path))
-            failed = trouble_set(trouble, EXIT_DAMAGED,
-                                 "%s: the report cannot be written: %s (what was written is in %s)",
-                                 results->path, strerror(errno), partial);
+        char *partial = join(results->path, ".partial");
+        if (fsync(fileno(results->file)) && !failed)
+            failed = errno;
+        if (fclose(results->file) && !failed)
+            failed = errno;
+        if (!failed && rename(partial, results->path))
+            failed = errno;
+        if (failed)
+            trouble_set(trouble, EXIT_DAMAGED,
+                        "%s: the report cannot be written: %s (what was written is in %s)", results->path,
+                        strerror(failed), partial);
         free(partial);
-    } else if (results->failed) {
-        failed = trouble_set(trouble, EXIT_DAMAGED, "standard output: the report cannot be written");
+    }
+    if (results->echo_failed)
+        trouble_set(trouble, EXIT_DAMAGED, "standard output: the report cannot be written: %s",
+                    strerror(results->echo_failed));
+    free(results->path);
+    *results = (struct results){0};
+    return trouble->exit ? -1 : 0;
+}
+
+void results_abandon(struct results *results)
+{
+    if (results->file) {
+        char *partial = join(results->path, ".partial");
+        fclose(results->file);
+        unlink(partial);
+        free(partial);
     }
     free(results->path);
     *results = (struct results){0};
-    return failed;
 }

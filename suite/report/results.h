@@ -23,18 +23,21 @@
 #include "suite/judge/verdict.h"
 
 struct results {
-    FILE *file;  /* results.jsonl.partial, or NULL */
-    char *path;  /* the final name */
-    bool echo;   /* --json */
-    bool failed; /* a write failed: errno was in `trouble` */
+    FILE *file;              /* results.jsonl.partial, or NULL */
+    char *path;              /* the final name */
+    bool echo;               /* --json */
+    int failed, echo_failed; /* errno of the first failed write to the file, to stdout; or 0 */
 };
 
 /* directory may be NULL (no file); it is made if missing. */
 int results_open(struct results *results, const char *directory, bool echo, struct trouble *trouble);
-/* Write one event and free it. Failures are kept until results_close. */
+/* Write one event and free it. It is always one line of UTF-8, whatever a worker said. Failures are kept until
+ * results_close. */
 void results_event(struct results *results, cJSON *event);
 /* Give the file its final name. exit 99 if anything could not be written. */
 int results_close(struct results *results, struct trouble *trouble);
+/* Nothing was judged: remove the file that was begun. Does nothing after results_close. */
+void results_abandon(struct results *results);
 
 /* The events above. roles: "" for run, "old" and "new" for compare. */
 cJSON *event_run(const char *command, const struct plan *plan, int jobs,
