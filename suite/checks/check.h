@@ -24,6 +24,7 @@ struct cell_counts {
 struct agreement_counts {
     uint64_t rows, mismatches; /* all rows; rows where the token differs from the exact one */
     uint64_t near_ties;        /* rows whose exact gap is within the rounding bound: only these may differ */
+    uint64_t expected_e12;     /* near-tie rows to expect, times 1e12: an integer, so that chunks merge in any order */
     uint64_t unexplained;      /* mismatches beyond the bound */
     double worst_gap;          /* nats, of the worst unexplained mismatch */
     uint64_t worst_row;

@@ -110,13 +110,20 @@ void chunk_agree(const struct session *session, const struct plan_chunk *chunk, 
     const double *pmf = result->pmf;
     size_t vocab = result->cell->table->vocab;
     counts->rows += chunk->draws;
+    double sum_of_squares = 0;
+    for (size_t i = 0; i < vocab; i++)
+        sum_of_squares += pmf[i] * pmf[i];
     for (uint64_t d = 0; d < chunk->draws; d++) {
         const float *q = noise + d * vocab;
         struct exact_choice exact = law_choose(pmf, q, vocab);
         int32_t best = exact.token, second = exact.second, token = tokens[d];
-        if (isfinite(exact.gap) && exact.gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[second],
-                                                                   (double)q[second], result->kind))
-            counts->near_ties++;
+        if (isfinite(exact.gap)) {
+            double bound =
+                law_rounding_bound(pmf[best], (double)q[best], pmf[second], (double)q[second], result->kind);
+            counts->near_ties += exact.gap <= bound;
+            /* The gap of an exponential race has density 1 - sum p^2 at zero. */
+            counts->expected_e12 += (uint64_t)(1e12 * bound * (1 - sum_of_squares));
+        }
         if (token == best)
             continue;
         counts->mismatches++;
@@ -149,5 +156,6 @@ void agreement_merge(struct agreement_counts *into, const struct agreement_count
     into->rows += from->rows;
     into->mismatches += from->mismatches;
     into->near_ties += from->near_ties;
+    into->expected_e12 += from->expected_e12;
     into->unexplained += from->unexplained;
 }

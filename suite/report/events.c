@@ -95,6 +95,7 @@ static void add_agreement(cJSON *json, const struct cell_result *result)
     add_u64(json, "rows", result->agreement.rows);
     add_u64(json, "mismatches", result->agreement.mismatches);
     add_u64(json, "near_ties", result->agreement.near_ties);
+    cJSON_AddNumberToObject(json, "near_ties_expected", 1e-12 * (double)result->agreement.expected_e12);
     add_u64(json, "unexplained", result->agreement.unexplained);
     cJSON_AddNumberToObject(json, "mismatch_bound", result->mismatch_bound);
 }

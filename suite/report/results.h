@@ -5,7 +5,7 @@
  * version, device, takes, |   dtype, files: {path: sha256}, versions: {name: text}, contract}] cell      |
  * sut (role), cell, family, table, state (ran skipped error stopped), why; equivalence: draws,
  * total_variation, |   expected_total_variation, deviation, upper_bound, over ("ids" or "bins"), resolution,
- * epsilon, certify, |   certified, draws_needed; agreement: rows, mismatches, near_ties, unexplained,
+ * epsilon, certify, |   certified, draws_needed; agreement: rows, mismatches, near_ties, near_ties_expected, unexplained,
  * mismatch_bound; published statistic | sut, cell, check, statistic, kind (plain fine violation), p,
  * p_beyond, value, expected, level, flagged, rejected, |   p_second (if looked at twice), smallest_effect,
  * text (if flagged) check     | check, status (pass fail inconclusive not-claimed skipped error), cells,

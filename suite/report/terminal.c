@@ -65,12 +65,12 @@ static void agreement_line(const struct cell_result *result, const char *word)
     char published[48] = "";
     if (*result->cell->published)
         snprintf(published, sizeof published, "  article: %s", result->cell->published);
-    printf("  %-19s %7zu %9llu   %.4f %% agree; true mismatch rate <= %.4f; %llu near-tie row%s may differ, "
-           "%llu did; %s%s%s%s\n",
+    printf("  %-19s %7zu %9llu   %.4g %% agree, so at most %.4f of all rows differ; %.1e rows near enough to "
+           "a tie expected, %llu seen   %s%s%s%s\n",
            result->cell->name, result->cell->table->vocab, (unsigned long long)counts->rows,
            100 * (double)(counts->rows - counts->mismatches) / (double)counts->rows, result->mismatch_bound,
-           (unsigned long long)counts->near_ties, counts->near_ties == 1 ? "" : "s",
-           (unsigned long long)counts->mismatches, word_colour(word), word, PLAIN, published);
+           1e-12 * (double)counts->expected_e12, (unsigned long long)counts->near_ties, word_colour(word),
+           word, PLAIN, published);
 }
 
 /* What broke and who is hurt; expected against observed; how to see it again; where the expectation comes
