@@ -1,4 +1,5 @@
 /* repro.c: `samplegate repro PLAN/CELL`: run one cell again and print every statistic. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "suite/cli/cli.h"
@@ -27,8 +28,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
         arguments->id = text;
         break;
     case ARGP_KEY_END:
-        if (!arguments->id || !strrchr(arguments->id, '/'))
+        if (!arguments->id || !strrchr(arguments->id, '/') || !strrchr(arguments->id, '/')[1])
             argp_error(state, "the cell to run again is needed, as a failure prints it: PLAN/CELL");
+        if (arguments->common.plan != cli_defaults.plan ||
+            arguments->common.session.cells != cli_defaults.session.cells)
+            argp_error(state, "PLAN/CELL says it all: --plan and --cell have no place here");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -46,8 +50,9 @@ int cli_repro(int argc, char **argv)
         NULL};
     struct arguments arguments = {.common = cli_defaults, .sut = "reference"};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    char id[512];
-    snprintf(id, sizeof id, "%s", arguments.id);
+    char *id = strdup(arguments.id);
+    if (!id)
+        abort();
     char *cell = strrchr(id, '/');
     *cell++ = '\0';
     struct cli_options common = arguments.common;
@@ -71,5 +76,6 @@ int cli_repro(int argc, char **argv)
     session_free(&session);
     spec_free(&spec);
     plan_free(&plan);
+    free(id);
     return exit;
 }
