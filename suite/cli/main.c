@@ -1,6 +1,8 @@
 /* main.c: `samplegate COMMAND`: each command is a file beside this one. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "suite/cli/cli.h"
 #include "suite/version.h"
@@ -30,8 +32,19 @@ static void usage(FILE *file)
                   "99 golden damaged or report not written, 130 interrupted (results kept).\n");
 }
 
+/* With one of them closed, a worker's pipe would take its number, and what is printed would go there. */
+static void open_standard_streams(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    open_standard_streams();
     argp_err_exit_status = EXIT_USAGE;
     if (argc < 2) {
         usage(stderr);
