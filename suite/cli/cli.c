@@ -99,6 +99,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_SEED:
         whole(state, "seed", text, 0, LONG_MAX);
         options->seed = text;
+        options->session.reseeded = true;
         break;
     case KEY_REQUIRE:
         if (strcmp(text, "gpu") && strcmp(text, "noise") && strcmp(text, "all"))

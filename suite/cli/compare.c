@@ -110,7 +110,10 @@ int cli_compare(int argc, char **argv)
         spec_parse(&specs[1], arguments.new, &trouble) ||
         results_open(&results, arguments.common.out, arguments.common.json, &trouble) ||
         both(&arguments, &plan, specs, sessions, &trouble)) {
-        exit = cli_trouble(&trouble);
+        bool keep = trouble.exit == EXIT_INTERRUPTED && sessions[0].cell;
+        sessions[0].interrupted = keep; /* before new began: what old has is reported alone */
+        exit = keep ? cli_conclude("compare", &sessions[0], &arguments.common, false, &results)
+                    : cli_trouble(&trouble);
     } else {
         struct verdict verdict = report(&arguments, &plan, sessions, &results);
         results_close(&results, &trouble);

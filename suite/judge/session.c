@@ -225,6 +225,8 @@ int session_run(struct session *session, const struct plan *plan, const struct s
 {
     *session = (struct session){.plan = plan, .spec = spec, .options = *options};
     struct worker first;
+    if (worker_stop_all)
+        return trouble_set(trouble, EXIT_INTERRUPTED, "interrupted");
     if (spec->recording) {
         session->recording = allocate(1, sizeof *session->recording);
         if (recording_open(session->recording, (char *[]){spec->recording}, 1, trouble))
@@ -242,6 +244,8 @@ int session_replay(struct session *session, const struct plan *plan, struct reco
 {
     const struct spec *spec = session->spec;
     *session = (struct session){.plan = plan, .spec = spec, .options = *options, .recording = recording};
+    if (options->reseeded)
+        return trouble_set(trouble, EXIT_USAGE, "--seed: a recording was made with its plan's own seed");
     const char *hash = frame_get(&recording->hello, "plan_sha256"),
                *name = frame_get(&recording->hello, "plan");
     struct frame hello = recording->hello;

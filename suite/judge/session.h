@@ -43,6 +43,7 @@ struct session_options {
     int jobs;
     double timeout, budget; /* seconds; budget 0: none */
     bool keep_tokens;       /* compare needs them */
+    bool reseeded;          /* the plan's seed was replaced */
     const char *label;      /* for progress: "old", "new" or "" */
 };
 
