@@ -60,7 +60,7 @@ static const char *missing(const struct session *session, const struct tally *ta
             return "gpu";
         if (!strcmp(require[i], "noise") && !session->sut.noise)
             return "noise";
-        if (!strcmp(require[i], "all") && tally->skipped)
+        if (!strcmp(require[i], "all") && (tally->skipped || !tally->ran))
             return "all";
     }
     return NULL;
