@@ -20,6 +20,8 @@ struct trouble {
     char text[1024];
 };
 
-/* Returns -1, so that a caller can write `return trouble_set(...)`. */
+/* The text becomes one line (trouble_flatten). Returns -1, so that a caller can write `return trouble_set(...)`. */
 __attribute__((format(printf, 3, 4))) int trouble_set(struct trouble *trouble, int exit, const char *format, ...);
+/* Make control characters spaces: one line, with nothing in it that a terminal would obey. */
+void trouble_flatten(char *text);
 #endif

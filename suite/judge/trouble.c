@@ -1,4 +1,4 @@
-/* trouble.c: fill in a struct trouble. */
+/* trouble.c: fill in a struct trouble, in one line. */
 #include "suite/trouble.h"
 
 #include <stdarg.h>
@@ -12,6 +12,14 @@ int trouble_set(struct trouble *trouble, int exit, const char *format, ...)
     va_start(list, format);
     vsnprintf(trouble->text, sizeof trouble->text, format, list);
     va_end(list);
+    trouble_flatten(trouble->text);
     trouble->exit = exit;
     return -1;
+}
+
+void trouble_flatten(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == '\x7f')
+            *text = ' ';
 }

@@ -100,9 +100,7 @@ static void quote_errors(const struct worker *worker, char *why, size_t why_byte
     tail[length] = '\0';
     while (length > 0 && tail[length - 1] == '\n')
         tail[--length] = '\0';
-    for (ssize_t i = 0; i < length; i++)
-        if ((unsigned char)tail[i] < ' ')
-            tail[i] = ' ';
+    trouble_flatten(tail);
     size_t used = strlen(why);
     snprintf(why + used, why_bytes - used, "; its stderr ends: %s%s", start ? "..." : "", tail);
 }
