@@ -53,6 +53,7 @@ static void settle(struct cell_result *result, enum cell_state state, const char
     if (result->state == CELL_PENDING) {
         result->state = state;
         snprintf(result->why, sizeof result->why, "%s", why);
+        trouble_flatten(result->why); /* a worker's own words, perhaps */
     }
 }
 
@@ -149,6 +150,8 @@ static void run_task(struct crew *crew, struct task *task)
     if (state == CELL_RAN && noise)
         chunk_agree(session, &task->chunk, task->offset, tokens, noise, &agreement);
     free(noise);
+    if (state == CELL_SKIPPED && task->chunk.stage == 2)
+        state = CELL_ERROR; /* the first stage asked the same, and raised a flag */
     pthread_mutex_lock(&stage->lock);
     if (state != CELL_RAN) {
         settle(result, state, why);
