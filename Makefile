@@ -39,6 +39,7 @@ ISA_baseline :=
 ISA_avx2     := -mavx2 -mfma
 ISA_avx512   := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma
 
+comma  := ,
 GSL    := -lgsl -lgslcblas -lm
 CJSON  := -lcjson
 CRYPTO := -lcrypto
@@ -88,7 +89,7 @@ $(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/l
 $(BUILD)/samplegate-host: $(call obj,$(HOST)) $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) -ldl -lm)
 $(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libkernels.a
-	$(call link,-shared,-lm)
+	$(call link,-shared -Wl$(comma)--exclude-libs$(comma)ALL,-lm)
 $(BUILD)/fault-worker: $(call obj,suite/sut/faults/fault_worker.c) $(BUILD)/libprotocol.a
 	$(call link,,$(CJSON))
 $(BUILD)/fault-plugin.so: $(call obj,suite/sut/faults/fault_plugin.c)

@@ -25,7 +25,7 @@ int32_t mutant_leak_masked(const struct mutant_draw *draw, int32_t token)
 int32_t mutant_id_drift(const struct mutant_draw *draw, int32_t token)
 {
     const int32_t vocab = (int32_t)draw->row->vocab, lower = token - (vocab - vocab / 2);
-    if (lower < 0 || draw->row->weight[lower] <= 0 || mutant_word(draw, 0) >= UINT32_MAX / 20)
+    if (lower < 0 || draw->row->weight[lower] <= 0 || mutant_word(draw, 0) >= UINT32_MAX / 8)
         return token;
     return lower;
 }
