@@ -79,16 +79,15 @@ static struct task *take(struct stage *stage)
     return NULL;
 }
 
-static int fresh_worker(struct crew *crew)
+static int fresh_worker(struct crew *crew, struct trouble *trouble)
 {
     struct session *session = crew->stage->session;
     struct sut again = {0};
-    struct trouble trouble = {0};
     worker_stop(crew->worker);
     crew->worker =
         &crew->own; /* a worker dies with the thread that started it: the next stage cannot have it */
     int failed =
-        worker_start(crew->worker, session->spec, session->plan, session->options.timeout, &again, &trouble);
+        worker_start(crew->worker, session->spec, session->plan, session->options.timeout, &again, trouble);
     sut_free(&again);
     crew->running = !failed;
     return failed;
@@ -108,12 +107,15 @@ static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *
                  (unsigned long long)chunk->index, chunk->stage, session->plan->batch[chunk->batch].size);
         return CELL_ERROR;
     }
-    if (!crew->running && fresh_worker(crew)) {
+    struct trouble trouble = {0};
+    if (!crew->running && fresh_worker(crew, &trouble)) {
+        if (worker_stop_all)
+            return CELL_STOPPED;
         pthread_mutex_lock(&stage->lock);
         stage->lost = LOST_WORKERS_MAX;
         pthread_mutex_unlock(&stage->lock);
-        snprintf(why, why_bytes, "a fresh worker could not be started");
-        return worker_stop_all ? CELL_STOPPED : CELL_ERROR;
+        snprintf(why, why_bytes, "a fresh worker could not be started: %s", trouble.text);
+        return CELL_ERROR;
     }
     struct frame request = {0};
     chunk_request(session, chunk, noise, &request);
