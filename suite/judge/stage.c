@@ -114,7 +114,7 @@ static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *
         pthread_mutex_lock(&stage->lock);
         stage->lost = LOST_WORKERS_MAX;
         pthread_mutex_unlock(&stage->lock);
-        snprintf(why, why_bytes, "a fresh worker could not be started: %s", trouble.text);
+        snprintf(why, why_bytes, "a fresh worker could not be started: %.900s", trouble.text);
         return CELL_ERROR;
     }
     struct frame request = {0};
