@@ -134,3 +134,8 @@ double tv_draws_needed(const double *mass, size_t cells, double epsilon, double 
     }
     return ceil(high);
 }
+
+double tv_live_tokens(double total_variation, double draws)
+{
+    return 1 + 2 * M_PI * draws * total_variation * total_variation;
+}

@@ -12,6 +12,10 @@ double tv_observed(const uint64_t *observed, const double *mass, size_t cells);
 double tv_expected(const double *mass, size_t cells, double draws);
 double tv_deviation(const double *mass, size_t cells, double draws);
 
+/* How many equally likely tokens an exact sampler needs to show this total variation at this many draws: what a
+ * published figure says about the table it was taken on. From tv_expected ~ sqrt((K - 1) / (2 pi draws)). */
+double tv_live_tokens(double total_variation, double draws);
+
 struct tv_bound {
     double observed;        /* plug-in TV */
     double upper;           /* U: the true TV over these cells is at most this, with confidence 1 - alpha */

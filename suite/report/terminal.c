@@ -48,15 +48,18 @@ static const char *word_colour(const char *word)
 static void equivalence_line(const struct cell_result *result, const char *word)
 {
     const struct plan_cell *cell = result->cell;
-    char over[24] = "all ids", published[48] = "";
+    double draws = (double)result->counts[0].draws;
+    char over[24] = "all ids", published[128] = "", *end;
     if (cell->certify != CERTIFY_IDS)
         snprintf(over, sizeof over, "%zu bins", result->bound_cells);
-    if (*cell->published)
-        snprintf(published, sizeof published, "  article: %s", cell->published);
-    printf("  %-19s %7zu %9llu   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s%s\n", cell->name,
-           cell->table->vocab, (unsigned long long)result->counts[0].draws, result->bound.observed,
-           result->tv_expected, result->tv_deviation, result->bound.upper, over, cell->epsilon,
-           word_colour(word), word, PLAIN, published);
+    double figure = strtod(cell->published, &end);
+    if (end != cell->published && !*end)
+        snprintf(published, sizeof published,
+                 "  article: %s, as an exact sampler shows on %.1f equally likely tokens", cell->published,
+                 tv_live_tokens(figure, draws));
+    printf("  %-19s %7zu %9.0f   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s%s\n", cell->name,
+           cell->table->vocab, draws, result->bound.observed, result->tv_expected, result->tv_deviation,
+           result->bound.upper, over, cell->epsilon, word_colour(word), word, PLAIN, published);
 }
 
 static void agreement_line(const struct cell_result *result, const char *word)
