@@ -41,6 +41,10 @@ static inline void child_pause(int milliseconds)
 
 __attribute__((format(printf, 1, 2))) static inline void child_start(const char *format, ...)
 {
+    if (child.pid > 0) { /* of a test that failed */
+        killpg(child.pid, SIGKILL);
+        waitpid(child.pid, NULL, 0);
+    }
     va_list list;
     va_start(list, format);
     vsnprintf(child.command, sizeof child.command, format, list);
@@ -85,6 +89,7 @@ static inline void child_wait(void)
         killpg(child.pid, SIGKILL);
         waitpid(child.pid, &status, 0);
     }
+    child.pid = 0;
     char *const texts[] = {child.out, child.err};
     const size_t bytes[] = {sizeof child.out, sizeof child.err};
     for (int i = 0; i < 2; i++) {
