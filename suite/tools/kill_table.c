@@ -98,6 +98,20 @@ static bool clean_passes(const char *library, struct trouble *trouble)
     return passes;
 }
 
+/* Two checks may share a mutant and a cell: one session answers for both. */
+static bool same_meeting(const struct check *a, const struct check *b)
+{
+    return !strcmp(a->mutant, b->mutant) && !strcmp(a->mutant_cell, b->mutant_cell);
+}
+
+static bool met_before(size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (same_meeting(&check_registry[i], &check_registry[j]))
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct trouble trouble = {0};
@@ -112,11 +126,15 @@ int main(int argc, char **argv)
         printf("\n%-24s %-15s %-16s %-38s %-28s %s\n", "check", "mutant", "cell",
                "draws in stage one + two, time", "evidence", "also seen by");
     for (size_t i = 0; i < check_registry_count && clean && !trouble.exit; i++) {
+        if (met_before(i))
+            continue;
         struct spec spec = {0};
         struct session session = {0};
-        const struct check *check = &check_registry[i];
-        if (!judge(&session, &plan, &spec, argv[1], check->mutant, check->mutant_cell, &trouble))
-            killed += print_row(&session, check);
+        const struct check *first = &check_registry[i];
+        if (!judge(&session, &plan, &spec, argv[1], first->mutant, first->mutant_cell, &trouble))
+            for (size_t j = i; j < check_registry_count; j++)
+                if (same_meeting(first, &check_registry[j]))
+                    killed += print_row(&session, &check_registry[j]);
         fflush(stdout);
         session_free(&session);
         spec_free(&spec);

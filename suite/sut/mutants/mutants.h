@@ -35,6 +35,7 @@ struct mutant {
     const char *id, *sentence;
     const char *published; /* class of public defect, and one report of its kind where we know one */
     /* The stages; NULL is the clean one. */
+    bool coarse_noise; /* the race on torch CUDA's Exp(1) grid, as the reference has it (fast: wide tables) */
     double (*temperature)(double temperature);
     bool (*weights)(float *weight, size_t vocab); /* in place; false: out of memory */
     void (*noise)(const struct mutant_draw *draw,
@@ -62,7 +63,6 @@ bool mutant_last_id(float *weight, size_t vocab);
 bool mutant_ripple(float *weight, size_t vocab);
 bool mutant_bf16_weights(float *weight, size_t vocab);
 /* noise.c */
-void mutant_grid24(const struct mutant_draw *draw, float *q);
 void mutant_stale_position(const struct mutant_draw *draw, float *q);
 void mutant_weyl(const struct mutant_draw *draw, float *q);
 /* cdf.c */

@@ -4,17 +4,6 @@
 #include "suite/sut/mutants/mutants.h"
 #include "kernels/exponential.h"
 
-/* A rare token wins by a tiny q alone: with a floor at 2^-24, a p below 6e-8 of the best p / q of the others
- * never does. */
-void mutant_grid24(const struct mutant_draw *draw, float *q)
-{
-    sampler_noise(draw->seed, draw->position, draw->row->vocab, q);
-    for (size_t i = 0; i < draw->row->vocab; i++) {
-        const int32_t units = (int32_t)((double)q[i] * 0x1p24 + 0.5); /* q is below 23 */
-        q[i] = (float)(units + (units == 0)) * 0x1p-24f;
-    }
-}
-
 void mutant_stale_position(const struct mutant_draw *draw, float *q)
 {
     sampler_noise(draw->seed, draw->call, draw->row->vocab, q);

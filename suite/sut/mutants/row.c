@@ -65,7 +65,8 @@ int mutant_row_prepare(struct mutant_row *row, const struct mutant *mutant, int3
     if (mutant->weights && !mutant->weights(row->weight, vocab))
         return SAMPLEGATE_FAILED;
     if (!mutant->choose) {
-        row->sampler = sampler_row_new(RULE_RACE, SAMPLER_PROBABILITIES, row->weight, vocab, 1);
+        row->sampler = sampler_row_new(mutant->coarse_noise ? RULE_TORCH_RACE : RULE_RACE,
+                                       SAMPLER_PROBABILITIES, row->weight, vocab, 1);
         if (!row->sampler)
             return SAMPLEGATE_FAILED;
     }
