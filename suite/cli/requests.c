@@ -178,12 +178,12 @@ int cli_requests(int argc, char **argv)
     struct plan plan = {0};
     struct session session = {.options = common.session};
     cli_catch_signals();
-    if (cli_plan(&plan, &common, &trouble))
-        return cli_trouble(&trouble);
-    session.plan = &plan;
-    assume(&session.sut, &arguments);
-    session_prepare(&session);
-    write_file(&session, arguments.out, &trouble);
+    if (!cli_plan(&plan, &common, &trouble)) {
+        session.plan = &plan;
+        assume(&session.sut, &arguments);
+        session_prepare(&session);
+        write_file(&session, arguments.out, &trouble);
+    }
     session_free(&session);
     plan_free(&plan);
     return cli_finish(EXIT_PASS, &trouble);

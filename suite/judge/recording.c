@@ -22,12 +22,13 @@ static int take_hello(struct recording *recording, struct frame *frame, const ch
         recording->hello = *frame;
         return 0;
     }
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    int failed = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !failed; i++)
         if (strcmp(text(&recording->hello, keys[i]), text(frame, keys[i])))
-            return trouble_set(trouble, EXIT_USAGE, "%s: %s is '%s', but '%s' in the recording before it",
-                               file, keys[i], text(frame, keys[i]), text(&recording->hello, keys[i]));
+            failed = trouble_set(trouble, EXIT_USAGE, "%s: %s is '%s', but '%s' in the recording before it",
+                                 file, keys[i], text(frame, keys[i]), text(&recording->hello, keys[i]));
     frame_free(frame);
-    return 0;
+    return failed;
 }
 
 static int read_file(struct recording *recording, const char *file, struct trouble *trouble)
