@@ -33,6 +33,9 @@ static void await(const char *path)
         struct stat status;
         if (!stat(path, &status) && status.st_size > 0)
             return;
+        siginfo_t ended = {0};
+        if (waitid(P_PID, (id_t)child.pid, &ended, WEXITED | WNOHANG | WNOWAIT) || ended.si_pid)
+            break;
         child_pause(10);
     }
     fail_msg("%s\nnever got to make %s", child.command, path);
