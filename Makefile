@@ -114,6 +114,7 @@ FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $
 $(BUILD)/tests/suite/sut/host/test_host $(BUILD)/tests/suite/sut/host/test_host_plugin: | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
+$(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
 tests: $(TEST_BINARIES) $(FAULTS)
