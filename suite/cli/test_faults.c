@@ -58,7 +58,6 @@ static void a_worker_that_breaks_is_a_red_cell(void **state)
         const char *mode, *words;
     } broken[] = {
         {"crash", "error: the worker died (killed by signal 6"},
-        {"hang", "error: the worker hangs: no answer within 0.3 s"},
         {"out-of-range", "error: token 1 of draw 999 is out of range: the row has ids 0 to 0"},
         {"negative", "error: token -7 of draw 999 is out of range"},
         {"short", "error: the answer lacks token I32 [1000]"},
@@ -68,11 +67,20 @@ static void a_worker_that_breaks_is_a_red_cell(void **state)
         {"wrong-chunk", "error: the worker answered another request than chunk 0 of stage 1"},
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        run_mode(broken[i].mode, strcmp(broken[i].mode, "hang") ? "" : "--timeout 0.3");
+        run_mode(broken[i].mode, "");
         child_judged(1, broken[i].words);
         child_says(child.out, "verdict: error: 3 cells could not be judged, first a: ");
         assert_string_equal(report_state("out", "error", "c"), "error");
     }
+}
+
+static void a_worker_that_hangs_is_a_red_cell(void **state)
+{
+    (void)state;
+    run_mode("hang", "--timeout 2 --cell b");
+    child_judged(
+        1, "verdict: error: 1 cells could not be judged, first b: the worker hangs: no answer within 2 s");
+    assert_string_equal(report_state("out", "error", "b"), "error");
 }
 
 /* Before hello: it cannot be judged at all: one line, exit 2, no report. */
@@ -84,7 +92,7 @@ static void a_worker_that_cannot_start_is_refused(void **state)
     } dead[] = {
         {"exec:exec $B/fault-worker exit-early",
          "no hello: the worker died (exit 3); its stderr ends: fault-worker: ImportError: no engine here"},
-        {"exec:exec $B/fault-worker no-hello", "no hello: the worker hangs: no answer within 0.5 s"},
+        {"exec:exec $B/fault-worker no-hello", "no hello: the worker hangs: no answer within 2 s"},
         {"exec:exec $B/fault-worker old-protocol", "the worker speaks protocol '0'; accepted: 1"},
         {"exec:exec $B/fault-worker chatter", "no hello: the worker's answer is broken: a frame of"},
         {"exec:exec $B/fault-worker no-such-mode",
@@ -109,7 +117,7 @@ static void a_worker_that_cannot_start_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof dead / sizeof *dead; i++) {
         bool silent = strstr(dead[i].spec, "no-hello");
-        run(dead[i].spec, silent ? "--timeout 0.5" : "");
+        run(dead[i].spec, silent ? "--timeout 2" : "");
         child_refused(2, dead[i].words);
         assert_string_equal(child.out, "");
         report_absent("out");
@@ -269,10 +277,10 @@ static void a_sut_beyond_hope_is_given_up(void **state)
 static void half_an_answer_is_not_waited_for_long(void **state)
 {
     (void)state;
-    run("exec:$B/fault-worker none | dd bs=1 count=2500 2>/dev/null; sleep 99", "--cell a --timeout 0.5");
-    child_judged(1, "error: the worker hangs: no answer within 0.5 s");
-    run("exec:sleep 99 & exec $B/fault-worker crash", "--cell a --timeout 0.5");
-    child_judged(1, "error: the worker hangs: no answer within 0.5 s (killed by signal 6");
+    run("exec:$B/fault-worker none | dd bs=1 count=2500 2>/dev/null; sleep 99", "--cell a --timeout 2");
+    child_judged(1, "error: the worker hangs: no answer within 2 s");
+    run("exec:sleep 99 & exec $B/fault-worker crash", "--cell a --timeout 2");
+    child_judged(1, "error: the worker hangs: no answer within 2 s (killed by signal 6");
 }
 
 static void what_a_dead_worker_leaves_is_ended(void **state)
@@ -328,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_that_behaves_passes),
         cmocka_unit_test(a_worker_that_breaks_is_a_red_cell),
+        cmocka_unit_test(a_worker_that_hangs_is_a_red_cell),
         cmocka_unit_test(a_worker_that_cannot_start_is_refused),
         cmocka_unit_test(a_python_worker_that_cannot_start_is_refused),
         cmocka_unit_test(an_exception_in_python_is_a_red_cell),
