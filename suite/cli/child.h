@@ -39,12 +39,19 @@ static inline void child_pause(int milliseconds)
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
 }
 
+/* What a test that failed left running. */
+static inline void child_abandon(void)
+{
+    if (child.pid <= 0)
+        return;
+    killpg(child.pid, SIGKILL);
+    waitpid(child.pid, NULL, 0);
+    child.pid = 0;
+}
+
 __attribute__((format(printf, 1, 2))) static inline void child_start(const char *format, ...)
 {
-    if (child.pid > 0) { /* of a test that failed */
-        killpg(child.pid, SIGKILL);
-        waitpid(child.pid, NULL, 0);
-    }
+    child_abandon();
     va_list list;
     va_start(list, format);
     vsnprintf(child.command, sizeof child.command, format, list);
@@ -235,6 +242,7 @@ static inline int child_scratch(void **state)
 static inline int child_sweep(void **state)
 {
     (void)state;
+    child_abandon();
     char command[PATH_MAX + 16];
     snprintf(command, sizeof command, "rm -rf '%s'", child_folder);
     return chdir("/") || system(command) ? -1 : 0;
