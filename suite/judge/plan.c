@@ -289,6 +289,8 @@ int plan_load(struct plan *plan, const char *name_or_file, const char *golden_di
     json_close(&file);
     if (failed)
         plan_free(plan);
+    else
+        snprintf(plan->given, sizeof plan->given, "%s", name_or_file);
     return failed;
 }
 

@@ -30,6 +30,7 @@ struct plan_cell {
 
 struct plan {
     char name[64];
+    char given[4096]; /* as the user named it: NAME or FILE, for messages that say what to type */
     char sha256[65];
     uint64_t seed;
     struct plan_batch batch[PLAN_BATCHES_MAX];

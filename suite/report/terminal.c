@@ -99,7 +99,7 @@ static void failures(const struct session *session, const struct cell_result *re
     }
     if (!said)
         return;
-    printf("     again: samplegate repro %s/%s --sut '%s'\n", session->plan->name, result->cell->name,
+    printf("     again: samplegate repro %s/%s --sut '%s'\n", session->plan->given, result->cell->name,
            session->spec ? session->spec->text : "recording");
     printf("     expectation: the exact law of table %s, pinned by golden/%s\n", result->cell->table->name,
            said->golden);
