@@ -25,7 +25,6 @@ int results_open(struct results *results, const char *directory, bool echo, stru
     if (mkdir(directory, 0777) && errno != EEXIST)
         return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", directory, strerror(errno));
     results->path = join(directory, "/results.jsonl");
-    unlink(results->path); /* an older run's verdict must not pass for this one's */
     char *partial = join(results->path, ".partial");
     results->file = fopen(partial, "we");
     int failed =
