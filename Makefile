@@ -22,7 +22,7 @@ COMMON := -std=c11 -fPIC -ffp-contract=off $(WARN) $(DEFINE) -I.
 room = $(filter-out $(foreach d,$(1),$(wildcard $(d)/test_*.c)),$(foreach d,$(1),$(wildcard $(d)/*.c)))
 obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-KERNELS  := $(filter-out kernels/loops.c,$(call room,kernels))
+KERNELS  := $(filter-out kernels/loops.c kernels/cuda_absent.c,$(call room,kernels))
 STATS    := $(call room,stats)
 PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
@@ -44,15 +44,34 @@ GSL    := -lgsl -lgslcblas -lm
 CJSON  := -lcjson
 CRYPTO := -lcrypto
 
-# CUDA is optional: NVCC, or CUDA_HOME/bin/nvcc, or the one on PATH.
+# CUDA is optional: NVCC, or CUDA_HOME/bin/nvcc, or the one on PATH; NVCC= (empty) builds without.
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+CUDA       := kernels/cuda.cu kernels/cuda_device.cu
+CUDA_ARCHS := 75 80 90 100
+NVCC_FLAGS := -std=c++17 -O2 -fmad=false -I. -Xcompiler -fPIC,-Wall,-Wextra,-ffp-contract=off \
+              $(foreach a,$(CUDA_ARCHS),-gencode 'arch=compute_$(a),code=[compute_$(a),sm_$(a)]')
+ifneq ($(NVCC),)
+CUDA_OBJECTS := $(patsubst %.cu,$(BUILD)/obj/%.nvcc.o,$(CUDA))
+CUDA_LIBS     = -L$(patsubst %/bin/,%/lib64,$(dir $(realpath $(shell command -v $(NVCC))))) -lcudart_static -lrt -lstdc++
+else
+CUDA_OBJECTS := $(BUILD)/obj/kernels/cuda_absent.o
+endif
+
+# The same .cu files for the host, through kernels/shim/: for tests, with any C++17 compiler.
+SHIM := $(shell command -v $(CXX) 2>/dev/null)
+SHIM_FLAGS = -x c++ -std=c++17 -fPIC -ffp-contract=off $(filter-out -Wshadow,$(WARN)) -I.
+SHIM_TESTS := kernels/test_shim.c kernels/test_cuda_shim.c suite/sut/host/test_host_cuda.c
+TESTS := $(if $(SHIM),$(TESTS),$(filter-out $(SHIM_TESTS),$(TESTS)))
 
 .PHONY: all tests check check-asan gate mutants calibrate golden clean help install format
 all: $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(patsubst suite/tools/%.c,$(BUILD)/%,$(TOOLS)) \
-     $(if $(NVCC),$(BUILD)/elementary-host,cuda-not-built)
-.PHONY: cuda-not-built
+     $(if $(NVCC),$(BUILD)/elementary-host,cuda-not-built) $(if $(SHIM),,shim-not-built)
+.PHONY: cuda-not-built shim-not-built
 cuda-not-built:
 	@echo 'cuda: not built (no nvcc: set NVCC or CUDA_HOME)'
+
+shim-not-built:
+	@echo 'cuda through the host shim: not built, its tests neither (no C++ compiler: set CXX)'
 
 $(BUILD)/elementary-host: kernels/elementary_host.cu $(wildcard kernels/*.h)
 	@mkdir -p $(@D)
@@ -69,6 +88,22 @@ $(BUILD)/obj/%.o: %.c
 	$(say) CC $<
 	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -MMD -MP -c $< -o $@
 
+$(BUILD)/obj/%.nvcc.o: %.cu
+	@mkdir -p $(@D)
+	$(say) NVCC $<
+	$(Q)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+define shim
+	@mkdir -p $(@D)
+	$(say) CXX '$< ($(or $(1),host shim))'
+	$(Q)$(CXX) $(CPPFLAGS) $(SHIM_FLAGS) $(CFLAGS) $(1) -MMD -MP -c $< -o $@
+endef
+$(BUILD)/obj/%.shim.o: %.cu ; $(call shim,)
+# The kernels with a planted defect, and the shim's own probes on each kind of fiber switch.
+DEFECTS := 1 2 3
+$(BUILD)/obj/kernels/cuda.defect-%.o: kernels/cuda.cu ; $(call shim,-DCUDA_DEFECT=$*)
+$(BUILD)/obj/kernels/shim/probes.ucontext.o: kernels/shim/probes.cu ; $(call shim,-DSHIM_UCONTEXT)
+
 define archive
 	@mkdir -p $(@D)
 	$(say) AR $@
@@ -78,6 +113,7 @@ $(BUILD)/libkernels.a:  $(call obj,$(KERNELS)) $(LOOPS) ; $(archive)
 $(BUILD)/libstats.a:    $(call obj,$(STATS))            ; $(archive)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL))         ; $(archive)
 $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
+$(BUILD)/libcuda-shim.a: $(patsubst %.cu,$(BUILD)/obj/%.shim.o,$(CUDA)) ; $(archive)
 
 define link
 	@mkdir -p $(@D)
@@ -86,8 +122,8 @@ define link
 endef
 $(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
-$(BUILD)/samplegate-host: $(call obj,$(HOST)) $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
-	$(call link,-pthread,$(CJSON) $(CRYPTO) -ldl -lm)
+$(BUILD)/samplegate-host: $(call obj,$(HOST)) $(CUDA_OBJECTS) $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+	$(call link,-pthread,$(CJSON) $(CRYPTO) $(CUDA_LIBS) -ldl -lm)
 $(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libkernels.a
 	$(call link,-shared -Wl$(comma)--exclude-libs$(comma)ALL,-lm)
 $(BUILD)/fault-worker: $(call obj,suite/sut/faults/fault_worker.c) $(BUILD)/libprotocol.a
@@ -104,6 +140,8 @@ $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a
 # Tests see the rooms their own room may use, and no others.
 $(BUILD)/tests/kernels/%: $(BUILD)/obj/kernels/%.o $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka -lmpfr -lgmp $(CRYPTO) -lm)
+$(BUILD)/tests/kernels/test_cuda_shim: $(BUILD)/libcuda-shim.a
+$(BUILD)/tests/kernels/test_cuda_shim: LDLIBS += -lstdc++
 $(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
 	$(call link,-pthread,-lcmocka $(GSL))
 $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
@@ -112,9 +150,22 @@ $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libs
 # What these tests start or load must be there, but is not linked in.
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(BUILD)/tests/suite/sut/host/test_host $(BUILD)/tests/suite/sut/host/test_host_plugin: | $(BUILD)/samplegate-host $(FAULTS)
+$(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/samplegate-host $(BUILD)/tests/shim-host
 $(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
+
+# samplegate-host with the shim in the place of CUDA.
+$(BUILD)/tests/shim-host: $(call obj,$(HOST)) $(BUILD)/libprotocol.a $(BUILD)/libcuda-shim.a $(BUILD)/libkernels.a
+	$(call link,-pthread,$(CJSON) $(CRYPTO) -lstdc++ -ldl -lm)
+$(BUILD)/tests/cuda-defect-%.so: $(BUILD)/obj/kernels/cuda.defect-%.o
+	$(call link,-shared,-lstdc++ -lm)
+$(BUILD)/tests/shim-probes.so: $(BUILD)/obj/kernels/shim/probes.shim.o
+	$(call link,-shared,)
+$(BUILD)/tests/shim-probes-ucontext.so: $(BUILD)/obj/kernels/shim/probes.ucontext.o
+	$(call link,-shared,)
+$(BUILD)/tests/kernels/test_cuda_shim: | $(DEFECTS:%=$(BUILD)/tests/cuda-defect-%.so)
+$(BUILD)/tests/kernels/test_shim: | $(BUILD)/tests/shim-probes.so $(BUILD)/tests/shim-probes-ucontext.so
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
 tests: $(TEST_BINARIES) $(FAULTS)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KINDS "reference[:RULE], python:NAME, python:FILE.py, PATH/TO/PLUGIN.so, exec:COMMAND, recording:FILE"
+#define KINDS "reference[:RULE], cuda[:RULE], python:NAME, python:FILE.py, PATH/TO/PLUGIN.so, exec:COMMAND, recording:FILE"
 
 static char *copy(const char *text)
 {
@@ -135,7 +135,8 @@ int spec_parse(struct spec *spec, const char *text, struct trouble *trouble)
     int failed;
     if (!strncmp(head, "python:", 7))
         failed = python(spec, head + 7, trouble);
-    else if (!strcmp(head, "reference") || !strncmp(head, "reference:", 10))
+    else if (!strcmp(head, "reference") || !strncmp(head, "reference:", 10) || !strcmp(head, "cuda") ||
+             !strncmp(head, "cuda:", 5))
         failed = native(spec, head, trouble);
     else if (strchr(head, '/'))
         failed = file_exists(spec, head, trouble) || native(spec, head, trouble);

@@ -3,6 +3,7 @@
  *
  * KIND[:NAME][@VENV][,key=value...]:
  *   reference, reference:RULE       the built-in samplers
+ *   cuda, cuda:RULE                 the same on a GPU
  *   python:NAME | python:FILE.py    an engine of suite/sut/workers/, or a user's own worker; @VENV: that
  * environment's python3 PATH/TO/PLUGIN.so               any word with '/': a C or CUDA plug-in exec:COMMAND
  * the rest of the line, run by sh: anything whose stdin and stdout connect (docker, ssh, srun) recording:FILE

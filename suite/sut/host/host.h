@@ -1,7 +1,7 @@
 /* host.h: what the files of samplegate-host share.
  *
- * main.c opens a sampler (reference.c or plugin.c), serve.c reads messages, request.c checks one and the
- * sampler answers it. SPDX-License-Identifier: MIT */
+ * main.c opens a sampler (reference.c, cuda.c or plugin.c), serve.c reads messages, request.c checks one and
+ * the sampler answers it. SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_HOST_H
 #define SAMPLEGATE_HOST_H
 #include <stdbool.h>
@@ -50,10 +50,12 @@ struct host_sut {
     void (*close)(void *self);
 };
 
-/* word: "reference" or "reference:RULE"; or the path of a plug-in. 0, or -1 with why. Owned: host_sut_close.
+/* word: "reference" or "reference:RULE"; "cuda" or "cuda:RULE"; or the path of a plug-in. 0, or -1 with why.
+ * Owned: host_sut_close.
  */
 int host_reference_open(struct host_sut *sut, const char *word, char **options, int count,
                         struct host_text *why);
+int host_cuda_open(struct host_sut *sut, const char *word, char **options, int count, struct host_text *why);
 int host_plugin_open(struct host_sut *sut, const char *path, char **options, int count,
                      struct host_text *why);
 void host_sut_close(struct host_sut *sut);

@@ -1,6 +1,7 @@
 /* main.c: samplegate-host, the process that runs a sampler beside the judge.
  *
  *   samplegate-host reference[:RULE] [values=logits|probabilities]
+ *   samplegate-host cuda[:RULE] [values=logits|probabilities]
  *   samplegate-host PATH.so [key=value ...]
  *
  * Frames come on stdin and go to stdout. Exit 0 at the end of input, 2 if the sampler cannot be opened, 1 if
@@ -17,6 +18,7 @@
 static int usage(void)
 {
     fprintf(stderr, "usage: samplegate-host reference[:RULE] [values=logits|probabilities]\n"
+                    "       samplegate-host cuda[:RULE] [values=logits|probabilities]\n"
                     "       samplegate-host PATH.so [key=value ...]\n");
     return 2;
 }
@@ -28,6 +30,13 @@ static int stream_take(int stream, int instead)
     if (taken < 0 || dup2(instead, stream) < 0)
         return -1;
     return taken;
+}
+
+/* "KIND" or "KIND:...". */
+static bool word_is(const char *word, const char *kind)
+{
+    const size_t length = strlen(kind);
+    return strncmp(word, kind, length) == 0 && (word[length] == '\0' || word[length] == ':');
 }
 
 int main(int argc, char **argv)
@@ -47,9 +56,9 @@ int main(int argc, char **argv)
 
     struct host_sut sut = {0};
     struct host_text why = {0};
-    bool reference = strcmp(argv[1], "reference") == 0 || strncmp(argv[1], "reference:", 10) == 0;
-    int opened = reference ? host_reference_open(&sut, argv[1], argv + 2, argc - 2, &why)
-                           : host_plugin_open(&sut, argv[1], argv + 2, argc - 2, &why);
+    int opened = word_is(argv[1], "reference") ? host_reference_open(&sut, argv[1], argv + 2, argc - 2, &why)
+                 : word_is(argv[1], "cuda")    ? host_cuda_open(&sut, argv[1], argv + 2, argc - 2, &why)
+                                               : host_plugin_open(&sut, argv[1], argv + 2, argc - 2, &why);
     if (opened) {
         fprintf(stderr, "samplegate-host: %s\n", why.text);
         host_sut_close(&sut);

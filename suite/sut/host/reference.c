@@ -1,49 +1,11 @@
 /* reference.c: the built-in samplers of kernels/ behind the host.
  *
  * SPDX-License-Identifier: MIT */
-#include "suite/sut/host/host.h"
-#include "kernels/sampler.h"
+#include "suite/sut/host/builtin.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* True of every rule but torch-race, which gives a NaN its win, as the nine lines do. */
-static const char reference_contract[] =
-    "{\"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest id\", "
-    "\"nan_policy\": \"never drawn\"}";
-
-static float widen_f16(uint16_t half)
-{
-    int exponent = half >> 10 & 31, mantissa = half & 1023;
-    float size = exponent == 31 ? (mantissa ? NAN : INFINITY)
-                 : exponent     ? ldexpf((float)(1024 + mantissa), exponent - 25)
-                                : ldexpf((float)mantissa, -24);
-    return half >> 15 ? -size : size;
-}
-
-static float widen_bf16(uint16_t brain)
-{
-    uint32_t bits = (uint32_t)brain << 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Row `row` of the request as fp32, exactly: in *wide if it had to be widened. */
-static const float *row_values(const struct host_request *request, int64_t row, float *wide)
-{
-    size_t columns = (size_t)request->columns, start = (size_t)row * columns;
-    if (request->dtype == SAMPLEGATE_F32)
-        return (const float *)request->values + start;
-    const uint16_t *narrow = (const uint16_t *)request->values + start;
-    for (size_t i = 0; i < columns; i++)
-        wide[i] = request->dtype == SAMPLEGATE_F16 ? widen_f16(narrow[i]) : widen_bf16(narrow[i]);
-    return wide;
-}
 
 struct draw {
     int64_t index;
@@ -108,7 +70,7 @@ static enum host_answer reference_sample(void *self, const struct host_request *
     for (int64_t i = 0; i < request->draws;) {
         if (i == 0 || draw[i].row != draw[i - 1].row || draw[i].temperature != draw[i - 1].temperature) {
             sampler_row_free(row);
-            row = sampler_row_new(rule, kind, row_values(request, draw[i].row, wide),
+            row = sampler_row_new(rule, kind, builtin_row(request, draw[i].row, wide),
                                   (size_t)request->columns, draw[i].temperature);
             if (!row) {
                 host_say(why,
@@ -133,57 +95,12 @@ static enum host_answer reference_sample(void *self, const struct host_request *
     return answer;
 }
 
-static int reference_rule(const char *word, enum sampler_rule *rule, struct host_text *why)
-{
-    const char *name = word[strlen("reference")] == ':' ? word + strlen("reference:") : "race";
-    int found = sampler_rule_of(name);
-    if (found < 0) {
-        char known[128] = "";
-        size_t used = 0;
-        for (int i = 0; i < RULE_COUNT; i++)
-            used += (size_t)snprintf(known + used, sizeof known - used, " %s",
-                                     sampler_rule_name((enum sampler_rule)i));
-        host_say(why, "rule '%.64s' is not known; known rules:%s", name, known);
-        return -1;
-    }
-    *rule = (enum sampler_rule)found;
-    return 0;
-}
-
-static int reference_options(char **options, int count, bool *probabilities_first, struct host_text *why)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(options[i], "values=logits") == 0)
-            *probabilities_first = false;
-        else if (strcmp(options[i], "values=probabilities") == 0)
-            *probabilities_first = true;
-        else {
-            host_say(
-                why,
-                "option '%.128s' is not known to the reference; known: values=logits, values=probabilities",
-                options[i]);
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int reference_file(struct host_sut *sut, struct host_text *why)
-{
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length < 0)
-        return 0; /* no /proc: the hello carries no hash, and says so by its absence */
-    path[length] = '\0';
-    return host_hello_file(sut, path, why);
-}
-
 int host_reference_open(struct host_sut *sut, const char *word, char **options, int count,
                         struct host_text *why)
 {
     enum sampler_rule rule;
     bool probabilities_first = false;
-    if (reference_rule(word, &rule, why) || reference_options(options, count, &probabilities_first, why))
+    if (builtin_rule(word, &rule, why) || builtin_options(word, options, count, &probabilities_first, why))
         return -1;
     const char *isa = sampler_isa();
     if (!isa) {
@@ -194,22 +111,14 @@ int host_reference_open(struct host_sut *sut, const char *word, char **options, 
     char text[64];
     snprintf(text, sizeof text, "reference:%s", sampler_rule_name(rule));
     frame_set(&sut->hello, "name", text);
-    frame_set(&sut->hello, "version", HOST_VERSION);
     snprintf(text, sizeof text, "cpu %s", isa);
     frame_set(&sut->hello, "device", text);
-    frame_set(&sut->hello, "dtype", "f32");
-    frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE ? "{}" : reference_contract);
-    sut->capabilities =
-        SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE | SAMPLEGATE_SEEDED;
-    if (rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE)
-        sut->capabilities |= SAMPLEGATE_NOISE_IN;
-    host_hello_capabilities(sut, probabilities_first);
-    host_hello_build(sut);
     frame_set(&sut->hello, "version:isa", isa);
+    const bool noise = rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE;
     enum sampler_rule *self = host_memory(malloc(sizeof *self));
     *self = rule;
     sut->self = self;
     sut->sample = reference_sample;
     sut->close = free;
-    return reference_file(sut, why);
+    return builtin_hello(sut, rule, noise, probabilities_first, why);
 }

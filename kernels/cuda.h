@@ -1,0 +1,62 @@
+/* cuda.h: draw tokens on a CUDA device with the reference rules: token for token those of sampler.h.
+ *
+ * Three objects have these functions, a program is linked with one: cuda.cu and cuda_device.cu built by nvcc;
+ * the same sources built for the host through kernels/shim/, for tests; cuda_absent.c where there is no nvcc.
+ * A function that returns text returns NULL on success, else one line that says what went wrong (static, or
+ * valid until the next call). SPDX-License-Identifier: MIT */
+#ifndef SAMPLEGATE_CUDA_H
+#define SAMPLEGATE_CUDA_H
+#include <stddef.h>
+#include <stdint.h>
+#include "kernels/sampler.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One launch. Every pointer is device memory and must stay valid until the stream has passed the launch. */
+struct cuda_draws {
+    enum sampler_rule rule;
+    enum sampler_values kind;
+    const float *values; /* row r at values + r * row_stride */
+    int64_t rows, vocab, row_stride;
+    int64_t draws;
+    const int32_t *row_index; /* [draws]; NULL: every draw from row 0 */
+    const float *temperature; /* [draws], for logits; NULL: 1 */
+    const float *noise;       /* [draws, vocab], dense, Exp(1), for race, gumbel and torch-race; or NULL */
+    const int64_t *seeds,
+        *positions; /* [draws] or NULL, together: the noise of draw d is (seeds[d], positions[d]) */
+    uint64_t seed, first_position; /* without them: (seed, first_position + d) */
+    int32_t *token; /* out [draws]; SAMPLER_INVALID_ROW also where row_index or temperature is no valid one */
+};
+
+/* Start one kernel on `stream` (a cudaStream_t, NULL: the default one). Allocates nothing, waits for nothing,
+ * needs no workspace, so a CUDA graph can capture it. */
+const char *cuda_draw(const struct cuda_draws *draws, void *stream);
+/* Whether the rule has a kernel, and whether cuda_draw takes noise for it. */
+int cuda_rule_known(enum sampler_rule rule);
+int cuda_rule_takes_noise(enum sampler_rule rule);
+
+struct cuda_device {
+    char name[300];      /* "NVIDIA H200, compute 9.0" */
+    int runtime, driver; /* versions, 13000 for 13.0 */
+    void *stream;        /* to draw on */
+};
+
+/* The first device that CUDA_VISIBLE_DEVICES leaves visible. Without one: "cuda: no device (...)"; in a
+ * program linked with cuda_absent.c: "cuda: not built". Owned: cuda_close. */
+const char *cuda_open(struct cuda_device *device);
+void cuda_close(struct cuda_device *device);
+
+/* Device memory; freeing waits for the device. */
+const char *cuda_memory_new(void **memory, size_t bytes);
+void cuda_memory_free(void *memory);
+/* In stream order; the host's memory must stay valid until cuda_wait. */
+const char *cuda_copy_in(void *device, const void *host, size_t bytes, void *stream);
+const char *cuda_copy_out(void *host, const void *device, size_t bytes, void *stream);
+const char *cuda_wait(void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,92 @@
+/* runtime.h: the calls of the CUDA runtime that the project makes, on host memory (part of shim.h).
+ *
+ * Device memory comes from malloc at its exact size, so AddressSanitizer sees a kernel leave it; it is filled
+ * with 0xa5, so that what a kernel did not write shows. SPDX-License-Identifier: MIT */
+#ifndef SAMPLEGATE_SHIM_RUNTIME_H
+#define SAMPLEGATE_SHIM_RUNTIME_H
+
+enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorLaunchFailure = 719 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+typedef void *cudaStream_t;
+
+struct cudaDeviceProp {
+    char name[256];
+    int major, minor;
+};
+
+/* The failure of a launch, once. */
+inline cudaError_t cudaGetLastError()
+{
+    const bool failed = shim.failed;
+    shim.failed = false;
+    return failed ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+inline const char *cudaGetErrorString(cudaError_t error)
+{
+    return error == cudaSuccess                 ? "no error"
+           : error == cudaErrorMemoryAllocation ? "out of memory"
+                                                : shim.trouble;
+}
+
+inline cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int)
+{
+    *properties = {"host shim", 0, 0};
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = 0;
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 0;
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    *stream = nullptr;
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamDestroy(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+    *memory = malloc(bytes);
+    if (!*memory)
+        return cudaErrorMemoryAllocation;
+    memset(*memory, SHIM_FILL, bytes);
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaFree(void *memory)
+{
+    free(memory);
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
+{
+    memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+#endif

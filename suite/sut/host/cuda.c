@@ -1,0 +1,216 @@
+/* cuda.c: the samplers of kernels/cuda.cu behind the host: a chunk's rows go to the device once, then one
+ * launch a call, all on one stream, and one wait at the end.
+ *
+ * The tokens are those of the reference; unlike reference.c this makes the calls at the batch size it was
+ * asked for. SPDX-License-Identifier: MIT */
+#include "kernels/cuda.h"
+#include "suite/sut/host/builtin.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Device memory that grows. */
+struct room {
+    void *memory;
+    size_t bytes;
+};
+
+struct cuda {
+    enum sampler_rule rule;
+    struct cuda_device device;
+    struct room values, row_index, temperature, noise, seeds, positions, token;
+};
+
+/* At least `bytes` of device memory, with what lies at `from` (if not NULL) on its way there. NULL with why
+ * on failure. */
+static void *room_take(struct cuda *cuda, struct room *room, const void *from, size_t bytes,
+                       struct host_text *why)
+{
+    const char *failed = NULL;
+    if (bytes > room->bytes) {
+        cuda_memory_free(room->memory);
+        *room = (struct room){0};
+        failed = cuda_memory_new(&room->memory, bytes);
+        room->bytes = failed ? 0 : bytes;
+    }
+    if (!failed && from)
+        failed = cuda_copy_in(room->memory, from, bytes, cuda->device.stream);
+    if (!failed)
+        return room->memory;
+    host_say(why, "cuda: %zu bytes for the device: %s", bytes, failed);
+    return NULL;
+}
+
+/* fp32 rows[rows, columns] of the request on the device. */
+static const float *rows_take(struct cuda *cuda, const struct host_request *request, struct host_text *why)
+{
+    const size_t columns = (size_t)request->columns, rows = (size_t)request->rows;
+    const size_t bytes = rows * columns * sizeof(float);
+    if (request->dtype == SAMPLEGATE_F32)
+        return room_take(cuda, &cuda->values, request->values, bytes, why);
+    float *wide = host_memory(malloc(bytes));
+    for (size_t row = 0; row < rows; row++)
+        builtin_row(request, (int64_t)row, wide + row * columns);
+    const float *taken = room_take(cuda, &cuda->values, wide, bytes, why);
+    const char *failed = cuda_wait(cuda->device.stream); /* `wide` is read until then */
+    free(wide);
+    if (taken && failed)
+        host_say(why, "%s", failed);
+    return failed ? NULL : taken;
+}
+
+/* An array of `count` items of the request on the device, or NULL if it has none; -1 with why on failure. */
+static int array_take(struct cuda *cuda, struct room *room, const void *from, size_t count, size_t size,
+                      const void **taken, struct host_text *why)
+{
+    *taken = from ? room_take(cuda, room, from, count * size, why) : NULL;
+    return from && !*taken ? -1 : 0;
+}
+
+/* The temperatures as fp32, or NULL if all are 1: owned. -1 with why if one is not positive and finite. */
+static int temperatures_take(const struct host_request *request, float **temperature, struct host_text *why)
+{
+    *temperature = NULL;
+    if (!(request->options & SAMPLEGATE_TEMPERATURE))
+        return 0;
+    *temperature = host_memory(malloc((size_t)request->draws * sizeof **temperature));
+    for (int64_t d = 0; d < request->draws; d++) {
+        const double asked = host_request_temperature(request, d);
+        (*temperature)[d] = (float)asked;
+        if (!((*temperature)[d] > 0 && (*temperature)[d] <= 0x1.fffffep+127f)) {
+            host_say(why, "draw %" PRId64 ": cuda takes a positive finite temperature; this one has %g", d,
+                     asked);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The launches of a chunk whose arrays are on the device. */
+static int launches(struct cuda *cuda, const struct host_request *request, struct cuda_draws chunk,
+                    struct host_text *why)
+{
+    for (int64_t first = 0; first < request->draws; first += request->batch) {
+        const int64_t left = request->draws - first;
+        struct cuda_draws call = chunk;
+        call.draws = left < request->batch ? left : request->batch;
+        call.row_index = chunk.row_index ? chunk.row_index + first : NULL;
+        call.temperature = chunk.temperature ? chunk.temperature + first : NULL;
+        call.noise = chunk.noise ? chunk.noise + first * chunk.vocab : NULL;
+        call.seeds = chunk.seeds ? chunk.seeds + first : NULL;
+        call.positions = chunk.positions ? chunk.positions + first : NULL;
+        call.first_position = (uint64_t)first;
+        call.token = chunk.token + first;
+        const char *failed = cuda_draw(&call, cuda->device.stream);
+        if (failed) {
+            host_say(why, "draws from %" PRId64 ": %s", first, failed);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int chunk_draw(struct cuda *cuda, const struct host_request *request, const float *temperature,
+                      int32_t *token, struct host_text *why)
+{
+    const size_t draws = (size_t)request->draws, token_bytes = draws * sizeof *token;
+    const void *row_index, *warmth, *noise, *seeds, *positions;
+    struct cuda_draws chunk = {.rule = cuda->rule,
+                               .kind = request->kind == SAMPLEGATE_LOGITS ? SAMPLER_LOGITS
+                                                                          : SAMPLER_PROBABILITIES,
+                               .rows = request->rows,
+                               .vocab = request->columns,
+                               .row_stride = request->columns,
+                               .seed = request->seed};
+    memset(token, 0x55, token_bytes); /* so that a token no thread writes is none */
+    if (!(chunk.values = rows_take(cuda, request, why)) ||
+        array_take(cuda, &cuda->row_index, request->row_index, draws, sizeof(int32_t), &row_index, why) ||
+        array_take(cuda, &cuda->temperature, temperature, draws, sizeof(float), &warmth, why) ||
+        array_take(cuda, &cuda->noise, request->noise, draws * (size_t)request->columns, sizeof(float),
+                   &noise, why) ||
+        array_take(cuda, &cuda->seeds, request->seeds, draws, sizeof(int64_t), &seeds, why) ||
+        array_take(cuda, &cuda->positions, request->positions, draws, sizeof(int64_t), &positions, why) ||
+        !(chunk.token = room_take(cuda, &cuda->token, token, token_bytes, why)))
+        return -1;
+    chunk.row_index = row_index;
+    chunk.temperature = warmth;
+    chunk.noise = noise;
+    chunk.seeds = seeds;
+    chunk.positions = positions;
+    if (launches(cuda, request, chunk, why))
+        return -1;
+    const char *failed = cuda_copy_out(token, chunk.token, token_bytes, cuda->device.stream);
+    if (failed)
+        host_say(why, "%s", failed);
+    return failed ? -1 : 0;
+}
+
+static enum host_answer cuda_sample(void *self, const struct host_request *request, int32_t *token,
+                                    struct host_text *why)
+{
+    struct cuda *cuda = self;
+    if (request->kind == SAMPLEGATE_PROBABILITIES && request->options & SAMPLEGATE_TEMPERATURE) {
+        host_say(why, "cuda takes no temperature with probabilities");
+        return HOST_UNSUPPORTED;
+    }
+    float *temperature;
+    int failed = temperatures_take(request, &temperature, why);
+    if (!failed) {
+        failed = chunk_draw(cuda, request, temperature, token, why);
+        /* Whatever happened: nothing of the request is in use once this returns. */
+        const char *late = cuda_wait(cuda->device.stream);
+        if (late && !failed) {
+            host_say(why, "%s", late);
+            failed = -1;
+        }
+    }
+    free(temperature);
+    return failed ? HOST_ERROR : HOST_TOKENS;
+}
+
+static void cuda_end(void *self)
+{
+    struct cuda *cuda = self;
+    struct room *const rooms[] = {&cuda->values, &cuda->row_index, &cuda->temperature, &cuda->noise,
+                                  &cuda->seeds,  &cuda->positions, &cuda->token};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        cuda_memory_free(rooms[i]->memory);
+    cuda_close(&cuda->device);
+    free(cuda);
+}
+
+int host_cuda_open(struct host_sut *sut, const char *word, char **options, int count, struct host_text *why)
+{
+    enum sampler_rule rule;
+    bool probabilities_first = false;
+    if (builtin_rule(word, &rule, why) || builtin_options(word, options, count, &probabilities_first, why))
+        return -1;
+    if (!cuda_rule_known(rule)) {
+        host_say(why, "rule '%s' has no CUDA kernel yet", sampler_rule_name(rule));
+        return -1;
+    }
+    struct cuda_device device;
+    const char *none = cuda_open(&device);
+    if (none) {
+        host_say(why, "%s", none);
+        return -1;
+    }
+    char text[sizeof device.name + 8];
+    snprintf(text, sizeof text, "cuda:%s", sampler_rule_name(rule));
+    frame_set(&sut->hello, "name", text);
+    snprintf(text, sizeof text, "cuda %s", device.name);
+    frame_set(&sut->hello, "device", text);
+    snprintf(text, sizeof text, "%d.%d", device.runtime / 1000, device.runtime % 1000 / 10);
+    frame_set(&sut->hello, "version:cuda-runtime", text);
+    snprintf(text, sizeof text, "%d.%d", device.driver / 1000, device.driver % 1000 / 10);
+    frame_set(&sut->hello, "version:cuda-driver", text);
+    struct cuda *cuda = host_memory(calloc(1, sizeof *cuda));
+    cuda->rule = rule;
+    cuda->device = device;
+    sut->self = cuda;
+    sut->sample = cuda_sample;
+    sut->close = cuda_end;
+    return builtin_hello(sut, rule, cuda_rule_takes_noise(rule), probabilities_first, why);
+}

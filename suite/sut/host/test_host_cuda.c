@@ -1,0 +1,227 @@
+/* test_host_cuda.c: cuda:RULE answers every message as reference:RULE does, with the kernels run through the
+ * host shim (BUILD/tests/shim-host); and the host itself says what is missing where there is no GPU.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "suite/sut/host/test_child.h"
+#include "kernels/sampler.h"
+
+#include <math.h>
+
+#define ROWS 3
+#define VOCAB 140
+#define DRAWS 50
+
+static float logits[ROWS * VOCAB], probabilities[ROWS * VOCAB], noise[DRAWS * VOCAB];
+static char errors[4096];
+
+struct pair {
+    struct child cuda, reference;
+};
+
+static struct pair pair_start(enum sampler_rule rule)
+{
+    char word[2][64];
+    snprintf(word[0], sizeof word[0], "cuda:%s", sampler_rule_name(rule));
+    snprintf(word[1], sizeof word[1], "reference:%s", sampler_rule_name(rule));
+    const char *const words[2][2] = {{word[0], NULL}, {word[1], NULL}};
+    return (struct pair){child_start("tests/shim-host", words[0]), child_start("samplegate-host", words[1])};
+}
+
+/* The one that was started last first: it holds an end of the other's pipe. */
+static void pair_end(struct pair *pair)
+{
+    assert_int_equal(child_end(&pair->reference, errors, sizeof errors), 0);
+    assert_int_equal(child_end(&pair->cuda, errors, sizeof errors), 0);
+    assert_string_equal(errors, "");
+}
+
+/* The same kind of answer, the same tokens. Frees the message. */
+static void pair_ask(const struct pair *pair, struct frame *message, const char *kind)
+{
+    struct frame answer[2] = {{0}, {0}};
+    child_ask(&pair->cuda, message, &answer[0]);
+    child_ask(&pair->reference, message, &answer[1]);
+    for (int i = 0; i < 2; i++) {
+        assert_entry(&answer[i], "message", kind);
+        assert_entry(&answer[i], "chunk", "3");
+    }
+    if (strcmp(kind, "tokens") == 0) {
+        const struct frame_array *token[] = {frame_find(&answer[0], "token"),
+                                             frame_find(&answer[1], "token")};
+        assert_true(token[0] && token[1] && token[0]->bytes == token[1]->bytes);
+        assert_memory_equal(token[0]->data, token[1]->data, token[1]->bytes);
+    }
+    frame_free(&answer[0]);
+    frame_free(&answer[1]);
+    frame_free(message);
+}
+
+static struct frame message_of(const char *kind, const void *values, enum frame_dtype dtype, uint64_t batch)
+{
+    static const uint64_t shape[] = {ROWS, VOCAB};
+    struct frame message = sample_message(logits, VOCAB, DRAWS);
+    message.arrays = 0;
+    frame_set(&message, "kind", kind);
+    frame_set_u64(&message, "batch", batch);
+    frame_add(&message, "values", dtype, 2, shape, values);
+    return message;
+}
+
+static void hello(void **state)
+{
+    (void)state;
+    const char *const words[] = {"cuda", "values=probabilities", NULL};
+    struct child child = child_start("tests/shim-host", words);
+    struct frame message = {0}, answer = {0};
+    frame_set(&message, "message", "hello");
+    frame_set(&message, "protocol", FRAME_PROTOCOL);
+    child_ask(&child, &message, &answer);
+    assert_entry(&answer, "name", "cuda:race");
+    assert_entry(&answer, "device", "cuda host shim, compute 0.0");
+    assert_entry(&answer, "takes", "probabilities logits");
+    assert_entry(&answer, "capabilities", "temperature noise seeded");
+    assert_entry(&answer, "version:cuda-runtime", "0.0");
+    frame_free(&answer);
+    frame_free(&message);
+    assert_int_equal(child_end(&child, errors, sizeof errors), 0);
+}
+
+/* Every rule, batch size and dtype; buffers grow and are used again. */
+static void tokens(void **state)
+{
+    (void)state;
+    static uint16_t brain[ROWS * VOCAB], half[ROWS * VOCAB];
+    int32_t row_index[DRAWS];
+    double temperature[DRAWS];
+    int64_t seeds[DRAWS], positions[DRAWS];
+    const uint64_t draws[] = {DRAWS}, one[] = {1};
+    const double warm[] = {0.7};
+    for (int i = 0; i < ROWS * VOCAB; i++) {
+        uint32_t bits;
+        memcpy(&bits, &logits[i], sizeof bits);
+        brain[i] = (uint16_t)(bits >> 16);
+        half[i] = (uint16_t)(i * 97 % 0x4000); /* any positive binary16 below 2 */
+    }
+    for (int d = 0; d < DRAWS; d++) {
+        row_index[d] = d * 7 % ROWS;
+        temperature[d] = 0.5 + d % 3;
+        seeds[d] = -5 + d % 3;
+        positions[d] = d * d;
+    }
+    for (int rule = 0; rule < RULE_COUNT; rule++) {
+        struct pair pair = pair_start((enum sampler_rule)rule);
+        for (uint64_t batch = 1; batch < 100; batch *= 7) {
+            struct frame message = message_of("logits", logits, FRAME_F32, batch);
+            pair_ask(&pair, &message, "tokens");
+            message = message_of("logits", logits, FRAME_F32, batch);
+            frame_add(&message, "row_index", FRAME_I32, 1, draws, row_index);
+            frame_add(&message, "temperature", FRAME_F64, 1, draws, temperature);
+            pair_ask(&pair, &message, "tokens");
+            message = message_of("probabilities", probabilities, FRAME_F32, batch);
+            frame_add(&message, "row_index", FRAME_I32, 1, draws, row_index);
+            frame_add(&message, "seeds", FRAME_I64, 1, draws, seeds);
+            frame_add(&message, "positions", FRAME_I64, 1, draws, positions);
+            pair_ask(&pair, &message, "tokens");
+            message = message_of("logits", brain, FRAME_BF16, batch);
+            frame_add(&message, "row_index", FRAME_I32, 1, draws, row_index);
+            frame_add(&message, "temperature", FRAME_F64, 1, one, warm);
+            pair_ask(&pair, &message, "tokens");
+            message = message_of("probabilities", half, FRAME_F16, batch);
+            frame_add(&message, "row_index", FRAME_I32, 1, draws, row_index);
+            pair_ask(&pair, &message, "tokens");
+        }
+        pair_end(&pair);
+    }
+}
+
+static void noise_in(void **state)
+{
+    (void)state;
+    const uint64_t shape[] = {DRAWS, VOCAB};
+    for (int d = 0; d < DRAWS; d++)
+        sampler_noise(7, (uint64_t)d, VOCAB, noise + d * VOCAB);
+    for (int rule = 0; rule < RULE_COUNT; rule++) {
+        const int takes = rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE;
+        struct pair pair = pair_start((enum sampler_rule)rule);
+        for (uint64_t batch = 1; batch < 100; batch *= 7) {
+            struct frame message = message_of("probabilities", probabilities, FRAME_F32, batch);
+            frame_add(&message, "noise", FRAME_F32, 2, shape, noise);
+            pair_ask(&pair, &message, takes ? "tokens" : "unsupported");
+        }
+        pair_end(&pair);
+    }
+}
+
+static void bad_messages(void **state)
+{
+    (void)state;
+    const uint64_t one[] = {1}, draws[] = {DRAWS};
+    const double cold[] = {0}, warm[] = {2};
+    double one_bad[DRAWS];
+    for (int d = 0; d < DRAWS; d++)
+        one_bad[d] = d == 31 ? 1e-60 : 1;
+    struct pair pair = pair_start(RULE_RACE);
+    struct frame message = message_of("logits", logits, FRAME_F32, 4);
+    frame_add(&message, "temperature", FRAME_F64, 1, one, cold);
+    pair_ask(&pair, &message, "error");
+    message = message_of("logits", logits, FRAME_F32, 4);
+    frame_add(&message, "temperature", FRAME_F64, 1, draws, one_bad);
+    pair_ask(&pair, &message, "error");
+    message = message_of("probabilities", probabilities, FRAME_F32, 4);
+    frame_add(&message, "temperature", FRAME_F64, 1, one, warm);
+    pair_ask(&pair, &message, "unsupported");
+    const uint64_t wide = (1 << 20) + 1, shape[] = {1, wide};
+    float *row = calloc(wide, sizeof *row);
+    assert_non_null(row);
+    message = message_of("logits", logits, FRAME_F32, 4);
+    message.arrays = 0;
+    frame_add(&message, "values", FRAME_F32, 2, shape, row);
+    pair_ask(&pair, &message, "error");
+    free(row);
+    message = message_of("logits", logits, FRAME_F32, 4);
+    pair_ask(&pair, &message, "tokens"); /* as good as before */
+    pair_end(&pair);
+}
+
+static void cannot_open(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {{"cuda:warp", "rule 'warp' is not known; known rules: greedy"},
+                                         {"cuda:", "rule '' is not known"}};
+    for (size_t i = 0; i < 2; i++) {
+        const char *const words[] = {bad[i][0], NULL};
+        struct child child = child_start("tests/shim-host", words);
+        const int status = child_end(&child, errors, sizeof errors);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+        assert_contains(errors, bad[i][1]);
+    }
+    const char *const option[] = {"cuda", "device=3", NULL};
+    struct child child = child_start("tests/shim-host", option);
+    int status = child_end(&child, errors, sizeof errors);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+    assert_contains(errors, "option 'device=3' is not known to cuda");
+    /* The real host: a device, or one line that says which of the two is missing. */
+    const char *const words[] = {"cuda:race", NULL};
+    child = child_start("samplegate-host", words);
+    status = child_end(&child, errors, sizeof errors);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 0)
+        return;
+    assert_int_equal(WEXITSTATUS(status), 2);
+    assert_true(strncmp(errors, "samplegate-host: cuda: no device (", 34) == 0 ||
+                strncmp(errors, "samplegate-host: cuda: not built", 32) == 0);
+    assert_ptr_equal(strchr(errors, '\n'), errors + strlen(errors) - 1);
+}
+
+int main(void)
+{
+    for (int i = 0; i < ROWS * VOCAB; i++) {
+        logits[i] = (float)(i * 37 % 23) / 4;
+        probabilities[i] = (float)(i * 41 % 29) / 64;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hello),        cmocka_unit_test(tokens),      cmocka_unit_test(noise_in),
+        cmocka_unit_test(bad_messages), cmocka_unit_test(cannot_open),
+    };
+    return cmocka_run_group_tests_name("host, cuda", tests, NULL, NULL);
+}
