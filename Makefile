@@ -60,7 +60,7 @@ endif
 # The same .cu files for the host, through kernels/shim/: for tests, with any C++17 compiler.
 SHIM := $(shell command -v $(CXX) 2>/dev/null)
 SHIM_FLAGS = -x c++ -std=c++17 -fPIC -ffp-contract=off $(filter-out -Wshadow,$(WARN)) -I.
-SHIM_TESTS := kernels/test_shim.c kernels/test_cuda_shim.c suite/sut/host/test_host_cuda.c
+SHIM_TESTS := kernels/test_shim.c kernels/test_cuda_shim.c kernels/test_cuda_defect.c suite/sut/host/test_host_cuda.c
 TESTS := $(if $(SHIM),$(TESTS),$(filter-out $(SHIM_TESTS),$(TESTS)))
 
 .PHONY: all tests check check-asan gate mutants calibrate golden clean help install format
@@ -164,7 +164,7 @@ $(BUILD)/tests/shim-probes.so: $(BUILD)/obj/kernels/shim/probes.shim.o
 	$(call link,-shared,)
 $(BUILD)/tests/shim-probes-ucontext.so: $(BUILD)/obj/kernels/shim/probes.ucontext.o
 	$(call link,-shared,)
-$(BUILD)/tests/kernels/test_cuda_shim: | $(DEFECTS:%=$(BUILD)/tests/cuda-defect-%.so)
+$(BUILD)/tests/kernels/test_cuda_defect: | $(DEFECTS:%=$(BUILD)/tests/cuda-defect-%.so)
 $(BUILD)/tests/kernels/test_shim: | $(BUILD)/tests/shim-probes.so $(BUILD)/tests/shim-probes-ucontext.so
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))

@@ -33,7 +33,7 @@ enum row_kind {
     ROW_KINDS
 };
 
-static void row_fill(enum row_kind kind, enum sampler_values values_kind, size_t vocab, uint32_t k)
+static inline void row_fill(enum row_kind kind, enum sampler_values values_kind, size_t vocab, uint32_t k)
 {
     for (size_t i = 0; i < vocab; i++) {
         const uint32_t word = philox_word(99, PHILOX_STREAM_TABLE, k, (uint32_t)i);
@@ -84,7 +84,7 @@ static void row_fill(enum row_kind kind, enum sampler_values values_kind, size_t
 }
 
 /* `weights` of the row in `values`. */
-static void weights_fill(enum sampler_values kind, size_t vocab, double temperature)
+static inline void weights_fill(enum sampler_values kind, size_t vocab, double temperature)
 {
     if (kind == SAMPLER_LOGITS)
         softmax(values, vocab, (float)temperature, weights);
@@ -92,7 +92,7 @@ static void weights_fill(enum sampler_values kind, size_t vocab, double temperat
         memcpy(weights, values, vocab * sizeof *weights);
 }
 
-static void noise_fill(uint64_t seed, uint64_t position, size_t vocab)
+static inline void noise_fill(uint64_t seed, uint64_t position, size_t vocab)
 {
     for (size_t i = 0; i < vocab; i++) {
         const uint32_t word = philox_word(seed, PHILOX_STREAM_RACE, position, (uint32_t)i);
@@ -102,8 +102,8 @@ static void noise_fill(uint64_t seed, uint64_t position, size_t vocab)
 }
 
 /* The token of the definition, from `weights` and the noise of noise_fill. */
-static int32_t token_of_definition(enum sampler_rule rule, enum sampler_values kind, size_t vocab,
-                                   uint64_t seed, uint64_t position)
+static inline int32_t token_of_definition(enum sampler_rule rule, enum sampler_values kind, size_t vocab,
+                                          uint64_t seed, uint64_t position)
 {
     switch (rule) {
     case RULE_GREEDY:

@@ -1,24 +1,14 @@
 /* test_shim.c: the host shim runs right kernels right under every order of threads, and says what is wrong
  * with wrong ones. Every test runs on both kinds of fiber switch. SPDX-License-Identifier: MIT */
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 #include "kernels/shim/probes.h"
-#include "kernels/shim/schedule.h"
+#include "kernels/test_schedules.h"
 #include "kernels/test_shim_library.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-
-static const struct schedule {
-    enum shim_order order;
-    uint64_t seed;
-} schedules[] = {{SHIM_FORWARD, 0}, {SHIM_REVERSE, 0}, {SHIM_PERMUTED, 1}, {SHIM_PERMUTED, 2}};
 
 /* One of the two libraries of probes. */
 static const char *(*run_probe)(enum probe, unsigned, unsigned, uint32_t *);
