@@ -68,7 +68,10 @@ units_of() { # BUILD LABEL [PREFIX COMMAND...]
     done < <(find "$from/tests" -type f -name 'test_*' -executable | sort)
 }
 
-part_units() { units_of "$build" ''; }
+part_units() {
+    units_of "$build" ''
+    [ -x "$build/tests/kernels/test_cuda_shim" ] || skip 'CUDA kernels through the host shim' 'not built (no C++ compiler)'
+}
 
 part_python() {
     whole 'golden/model/test_model.py' python3 golden/model/test_model.py
@@ -91,6 +94,11 @@ part_engines() {
     if ${CC:-cc} -shared -fPIC -O2 -I suite/sut -o "$build/example.so" suite/sut/examples/sampler.c; then
         whole 'run quick: examples/sampler.c' "$gate" run --plan quick --sut "$build/example.so"
     fi
+    if [ -x "$build/tests/shim-host" ]; then
+        whole 'compare: reference, cuda kernels on the host' bash -euo pipefail -c "
+            '$gate' compare --plan quick --cell peaked-3 --old reference:race --new 'exec:$build/tests/shim-host cuda:race' --json |
+            tail -n 1 | grep -o '\"verdict\":\"identical\",\"exit\":0'"
+    fi
     if /usr/bin/python3 -I -c 'import torch' 2>/dev/null; then
         whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"
         whole 'run quick: torch multinomial' "$gate" run --plan quick --sut "$torch,rule=multinomial"
@@ -109,7 +117,7 @@ part_calibrate() { whole 'calibrate: 5 runs of quick on fresh seeds' "$build/cal
 
 sanitized='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
 part_asan() {
-    whole 'build with ASan and UBSan' make -s -j2 "BUILD=$build-asan" "CFLAGS=$sanitized" all tests
+    whole 'build with ASan and UBSan' make -s -j2 "BUILD=$build-asan" "CFLAGS=$sanitized" NVCC= all tests
     export SAMPLEGATE_EXHAUSTIVE=0
     units_of "$build-asan" 'asan/'
     unset SAMPLEGATE_EXHAUSTIVE
@@ -135,7 +143,9 @@ part_clang() {
         skip 'clang' 'not run: not installed'
         return
     fi
-    whole 'build with clang' make -s -j2 "BUILD=$build-clang" CC=clang CFLAGS='-O2 -g -Werror' all tests
+    local cxx=clang++
+    command -v clang++ >/dev/null || cxx=${CXX:-g++}
+    whole 'build with clang' make -s -j2 "BUILD=$build-clang" CC=clang "CXX=$cxx" CFLAGS='-O2 -g -Werror' NVCC= all tests
     units_of "$build-clang" 'clang/'
     whole 'clang/run quick' "$build-clang/samplegate" run --plan quick
 }
@@ -146,6 +156,8 @@ part_nvcc() {
         return
     fi
     whole 'nvcc host pass: same output hashes' "$build/elementary-host" golden/kat/elementary.txt
+    whole 'PTX of the kernels' ci/ptx.sh "$build/ptx"
+    cat "$logs/PTX-of-the-kernels.log"
 }
 
 for part in $parts; do

@@ -39,6 +39,7 @@ check_needs="$build_needs
 header cmocka.h libcmocka-dev
 header mpfr.h libmpfr-dev
 command clang clang
+command ${CXX:-g++} g++
 command valgrind valgrind"
 torch_needs="
 module torch python3-torch"
