@@ -28,7 +28,7 @@ mkdir -p "$log" && : >"$log/machine.txt" || exit 2
     "$python" -I -c 'import sys, torch; print(sys.version, torch.__version__, torch.version.git_version, torch.version.cuda)' 2>&1 || true
 } >"$log/machine.txt"
 
-passed=0 failed=0 on_gpu=0 not_run=('device kernels (the reference has none yet)')
+passed=0 failed=0 on_gpu=0 not_run=()
 
 # step NAME COMMAND...: runs it with its output in LOG_FOLDER/NAME.txt, and says in one line how it came out.
 step() {
@@ -46,7 +46,7 @@ step() {
 
 summary() {
     local missing
-    missing=$(printf '%s; ' "${not_run[@]}")
+    missing=$(printf '%s; ' "${not_run[@]:-nothing}")
     if [ "$on_gpu" -eq 0 ]; then
         printf 'gpu: not run on a GPU; %d steps passed, %d failed on the CPU; not run: %s; log in %s\n' "$passed" "$failed" "${missing%; }" "$log"
     else
@@ -63,6 +63,59 @@ if ! step build make BUILD="$build"; then
 fi
 step golden-verify "$build/samplegate" golden verify || true
 step reference "$build/samplegate" run --sut reference --plan quick --out "$log/reference" || true
+
+# identical NAME RULE PLAN: the device gives the reference's token in every row of the plan.
+identical() {
+    local out=$log/$1
+    step "$1" "$build/samplegate" compare --old "reference:$2" --new "cuda:$2" --plan "$3" --out "$out" || return 0
+    step "$1-verdict" grep '"verdict":"identical"' <(tail -n 1 "$out/results.jsonl") || true
+}
+
+# The same kernels under each tool of compute-sanitizer, on a few draws of rows of one block's every shape.
+sanitize() {
+    local tool rule
+    cat >"$log/sanitizer-plan.json" <<'PLAN'
+{
+  "schema": "samplegate-plan-1",
+  "name": "sanitizer",
+  "notes": "A few draws of narrow and wide rows, for a slow machine.",
+  "seed": "38117",
+  "batches": [{"size": 1, "share": "1/4"}, {"size": 8, "share": "3/4"}],
+  "tables": [
+    {"name": "uniform-20", "kind": "flat", "vocab": 20},
+    {"name": "zipf-257", "kind": "zipf", "vocab": 257},
+    {"name": "normal-32768", "kind": "normal", "vocab": 32768, "sigma": 3}
+  ],
+  "cells": [
+    {"family": "equivalence", "name": "uniform-20", "table": "uniform-20", "draws": 64, "epsilon": 0.5, "certify": "none"},
+    {"family": "equivalence", "name": "zipf-257", "table": "zipf-257", "draws": 64, "epsilon": 0.5, "certify": "none"},
+    {"family": "equivalence", "name": "normal-32768", "table": "normal-32768", "draws": 16, "epsilon": 0.5, "certify": "none"}
+  ]
+}
+PLAN
+    step sanitizer-requests "$build/samplegate" requests "$log/sanitizer-plan.json" -o "$log/sanitizer-requests" || return 0
+    for tool in memcheck racecheck initcheck synccheck; do
+        for rule in race categorical; do
+            step "$tool-$rule" sh -c '"$0" --tool "$1" --error-exitcode 9 --log-file "$2" "$3" "cuda:$4" <"$5" >/dev/null' \
+                "$sanitizer" "$tool" "$log/$tool-$rule.log" "$build/samplegate-host" "$rule" "$log/sanitizer-requests" || true
+        done
+    done
+}
+
+# Our own kernels: every token is the reference's; then the distribution, judged like any stranger's.
+if why=$("$build/samplegate-host" cuda:race </dev/null 2>&1); then
+    on_gpu=1
+    for rule in greedy categorical race gumbel torch-race; do
+        identical "cuda-$rule-tokens" "$rule" pair
+    done
+    for rule in categorical race gumbel; do
+        step "cuda-$rule" "$build/samplegate" run --sut "cuda:$rule" --plan quick --require gpu --out "$log/cuda-$rule" || true
+    done
+    sanitizer=$(command -v compute-sanitizer || ls "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer 2>/dev/null || true)
+    if [ -n "$sanitizer" ]; then sanitize; else not_run+=('compute-sanitizer (not installed)'); fi
+else
+    not_run+=("cuda:RULE (${why##*samplegate-host: })")
+fi
 
 if ! why=$("$python" -I -c 'import torch; torch.zeros(1, device="cuda")' 2>&1); then
     not_run+=("torch on CUDA (${why##*$'\n'})")
