@@ -46,6 +46,13 @@ struct binomial_tails {
 };
 struct binomial_tails binomial_test(uint64_t hits, uint64_t draws, double p);
 
+/* Equal tokens among `pairs` pairs of draws, no draw in two of them. */
+struct pairs {
+    double expected;
+    struct binomial_tails tails;
+};
+struct pairs pairs_test(uint64_t equal, uint64_t pairs, const double *pmf, size_t vocab);
+
 /* Every id's exact binomial tails; the most extreme one after Bonferroni over ids (and per side). Best for one token
  * lost, gained or swapped. p of the result is already multiplied by the number of ids, and at most 1. */
 struct token_tails {

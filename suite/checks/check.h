@@ -12,12 +12,19 @@
 #include "stats/tests.h"
 #include "suite/judge/plan.h"
 
+/* Pairs of draws, no draw in two pairs of a kind, and how many were two times the same token. */
+struct pair_counts {
+    uint64_t pairs, equal;
+};
+
 /* Tokens of one cell and stage, counted: integers, so chunks merge in any order. */
 struct cell_counts {
     size_t vocab, batches;
     uint64_t *batch[PLAN_BATCHES_MAX]; /* [vocab] each */
     uint64_t *pooled;                  /* [vocab] */
     uint64_t batch_draws[PLAN_BATCHES_MAX], draws;
+    struct pair_counts rows;  /* neighbours in one call */
+    struct pair_counts calls; /* the same row of two calls, one after the other */
 };
 
 /* Shared noise: how the SUT's tokens compare with exact arithmetic on the same noise. */
@@ -48,6 +55,7 @@ struct statistic {
     const struct check *check;
     char name[40]; /* unique within (cell, check): "batch-32/upper" */
     bool violation;
+    bool dependence; /* it looks at draws together: once it is rejected, no bound on the law holds */
     enum statistic_kind kind;
     struct tail tail;
     double value, expected;

@@ -90,6 +90,15 @@ static void compare_cell(const struct session *old, const struct session *new, s
         change->same += before->token[d] == after->token[d];
 }
 
+/* Is new's law on this cell within its epsilon? Draws that depend on each other have no bound. */
+static bool within_epsilon(const struct cell_result *result)
+{
+    for (size_t s = 0; s < result->evidence.count; s++)
+        if (result->evidence.statistic[s].dependence && result->evidence.statistic[s].confirmed)
+            return false;
+    return result->cell->family == FAMILY_EQUIVALENCE && result->bound.upper <= result->cell->epsilon;
+}
+
 static double smallest_epsilon(const struct plan *plan)
 {
     double epsilon = 1;
@@ -127,8 +136,7 @@ struct verdict verdict_compare(const struct session *old, const struct session *
         if (!change[i].introduced)
             continue;
         first = first ? first : &new->cell[i];
-        within &= new->cell[i].cell->family ==
-                  FAMILY_EQUIVALENCE &&new->cell[i].bound.upper <= new->cell[i].cell->epsilon;
+        within &= within_epsilon(&new->cell[i]);
     }
     double epsilon = smallest_epsilon(new->plan);
     double identity = sum.rows ? agreement_upper_bound(sum.rows - sum.same, sum.rows, BUDGET_CERTIFICATE) : 1;

@@ -145,6 +145,10 @@ static void a_new_rejection_is_different(void **state)
     assert_string_equal(verdict.word, "different");
     assert_int_equal(verdict.exit, EXIT_FAIL);
     assert_true(verdict.within_epsilon);
+    world->result[1].evidence.statistic[0].dependence = true; /* U is for independent draws */
+    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
+    assert_false(verdict.within_epsilon);
+    world->result[1].evidence.statistic[0].dependence = false;
     world->result[1].bound.upper = 0.5;
     verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
     assert_false(verdict.within_epsilon);
