@@ -27,6 +27,9 @@ double chi_square_detectable(double df, double draws, double alpha, double power
 
 /* Homogeneity of two count vectors over the same cells (cells with no count in either are dropped). */
 struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t cells);
+/* p-value of the one cell whose shares differ most, exact, after Bonferroni over cells and sides: best for a few cells
+ * among many, which the sum over all of them drowns. */
+double two_sample_worst(const uint64_t *a, const uint64_t *b, size_t cells);
 
 /* One directed contrast: Z = sum h (X - n p) / sqrt(n (sum p h^2 - (sum p h)^2)). Both tails by the normal law. */
 struct contrast {

@@ -62,7 +62,7 @@ static struct verdict report(const struct arguments *arguments, const struct pla
     struct cell_change *change = calloc(plan->cells, sizeof *change);
     if (!change)
         abort();
-    struct verdict verdict = verdict_compare(old, new, change, common->allow_inconclusive);
+    struct verdict verdict = verdict_compare(old, new, change, common->require, common->allow_inconclusive);
     double seconds = old->seconds + new->seconds;
     results_event(results,
                   event_run("compare", plan, common->session.jobs, (const struct session *[]){old, new},

@@ -51,9 +51,8 @@ static const struct cell_result *first_in_state(const struct session *session, e
     return NULL;
 }
 
-/* The first required capability that this run did not exercise, or NULL. */
-static const char *missing(const struct session *session, const struct tally *tally,
-                           const char *const *require)
+const char *verdict_lacks(const struct session *session, const struct tally *tally,
+                          const char *const *require)
 {
     for (size_t i = 0; require && require[i]; i++) {
         if (!strcmp(require[i], "gpu") && strncmp(session->sut.device, "cuda", 4))
@@ -74,7 +73,7 @@ static struct verdict say(const char *word, int exit)
 struct verdict verdict_run(const struct session *session, const char *const *require, bool allow_inconclusive)
 {
     struct tally tally = tally_session(session);
-    const char *lacking = missing(session, &tally, require);
+    const char *lacking = verdict_lacks(session, &tally, require);
     const struct cell_result *stopped = first_in_state(session, CELL_STOPPED);
     struct verdict verdict;
 #define SENTENCE(...) snprintf(verdict.sentence, sizeof verdict.sentence, __VA_ARGS__)

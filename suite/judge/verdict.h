@@ -26,18 +26,23 @@ struct tally {
 struct tally tally_session(const struct session *session);
 
 /* `require`: words from --require, NULL-terminated: gpu, noise, all. Unknown words were refused before. */
+/* The first required capability that this session did not exercise, or NULL. */
+const char *verdict_lacks(const struct session *session, const struct tally *tally,
+                          const char *const *require);
 struct verdict verdict_run(const struct session *session, const char *const *require,
                            bool allow_inconclusive);
 
 /* What an upgrade did to one cell. */
 struct cell_change {
     uint64_t rows,
-        same; /* tokens of stage one compared, and equal; 0 rows if p_max > 0.9 or not comparable */
+        same;        /* tokens of stage one compared, and equal; 0 rows if p_max > 0.9 or not comparable */
+    uint64_t differ; /* tokens of stage one that differ, whatever p_max */
     size_t preexisting, fixed, introduced; /* statistics */
 };
 /* change[plan->cells] is filled in. */
 struct verdict verdict_compare(const struct session *old, const struct session *new,
-                               struct cell_change *change, bool allow_inconclusive);
+                               struct cell_change *change, const char *const *require,
+                               bool allow_inconclusive);
 /* Is this statistic of `new` what `old` shows too, so that it does not block an upgrade? */
 bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell,
                            const struct statistic *statistic);
