@@ -16,7 +16,7 @@ endif
 
 # -ffp-contract=off: clang contracts a*b+c by default, which would change tokens between compilers.
 WARN   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-DEFINE := -D_GNU_SOURCE -DSAMPLEGATE_SOURCE_DIR='"$(CURDIR)"' -DSAMPLEGATE_DATA_DIR='"$(PREFIX)/share/samplegate"'
+DEFINE := -D_GNU_SOURCE -DSAMPLEGATE_SOURCE_DIR='"$(CURDIR)"'
 COMMON := -std=c11 -fPIC -ffp-contract=off $(WARN) $(DEFINE) -I.
 
 room = $(filter-out $(foreach d,$(1),$(wildcard $(d)/test_*.c)),$(foreach d,$(1),$(wildcard $(d)/*.c)))

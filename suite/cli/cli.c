@@ -39,8 +39,8 @@ static const struct argp_option judging_options[] = {
     {"seed", KEY_SEED, "N", 0, "Use these draws instead of the plan's own", 0},
     {"out", 'o', "DIR", 0, "Write results.jsonl there", 0},
     {"json", KEY_JSON, 0, 0, "Events on stdout, one object a line, instead of text", 0},
-    {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans (default: the build tree's, else the installed ones)",
-     0},
+    {"golden", KEY_GOLDEN, "DIR", 0,
+     "Goldens and plans (default: the installed ones beside this program, else the source tree's)", 0},
     {0}};
 
 static double seconds(struct argp_state *state, const char *name, const char *text)
