@@ -34,6 +34,8 @@ struct host_request {
 };
 
 /* 0, or -1 with why. */
+/* The first array that no version of this host knows, or NULL: it asks for what would be ignored. */
+const char *host_request_unknown(const struct frame *message);
 int host_request_read(struct host_request *request, const struct frame *message, struct host_text *why);
 double host_request_temperature(const struct host_request *request, int64_t draw);
 

@@ -33,7 +33,11 @@ static void answer_sample(struct frame *answer, const struct host_sut *sut, cons
     struct host_text why = {0};
     enum host_answer kind = HOST_ERROR;
     copy_entries(answer, message, echoed);
-    if (host_request_read(&request, message, &why) == 0) {
+    const char *unknown = host_request_unknown(message);
+    if (unknown) {
+        host_say(&why, "this host knows no array %s", unknown);
+        kind = HOST_UNSUPPORTED;
+    } else if (host_request_read(&request, message, &why) == 0) {
         uint64_t missing = request.options & ~sut->capabilities;
         if (missing) {
             char needed[256];

@@ -225,6 +225,7 @@ static void bad_arrays(void **state)
         {"temperature", "probabilities", "unsupported", "no temperature with probabilities", FRAME_F64, one,
          warm},
         {"seeds", "logits", "error", "seeds and positions come together", FRAME_I64, draws, seeds},
+        {"top_k", "logits", "unsupported", "knows no array top_k", FRAME_I64, draws, seeds},
     };
     struct child child = reference("reference", NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
