@@ -25,6 +25,7 @@ void check_tail(const struct check *check, const struct check_input *in, struct 
         if (ids == 0 || ids == previous)
             continue; /* no tail this deep, or the same ids as the step before */
         previous = ids;
+        mass = fmin(1, mass); /* the sum's rounding */
         struct binomial_tails test = binomial_test(hits, in->counts->draws, mass);
         for (int side = 0; side < 2; side++) {
             char name[40];
