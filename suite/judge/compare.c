@@ -198,8 +198,8 @@ struct verdict verdict_compare(const struct session *old, const struct session *
         true; /* what a sampler cannot do is skipped and counted; what was left out is another plan */
     for (size_t i = 0; i < new->plan->cells; i++)
         if (new->plan->cell[i].family == FAMILY_EQUIVALENCE)
-            whole &= new->cell[i].selected &&new->cell[i].state != CELL_STOPPED &&
-                     old->cell[i].state != CELL_STOPPED;
+            whole &= new->cell[i].state != CELL_STOPPED &&
+                     old->cell[i].state != CELL_STOPPED &&new->cell[i].selected;
     struct verdict verdict = {0};
 #define SENTENCE(...) snprintf(verdict.sentence, sizeof verdict.sentence, __VA_ARGS__)
     if (old->interrupted || new->interrupted) {
@@ -225,15 +225,16 @@ struct verdict verdict_compare(const struct session *old, const struct session *
             (unsigned long long)sum.same, (unsigned long long)sum.rows, identity);
     } else if (after.to_certify && after.certified == after.to_certify && !missing && !unchecked) {
         verdict = (struct verdict){.word = "equivalent", .exit = EXIT_PASS};
-        SENTENCE("%zu cells certified, worst epsilon %g%s; U_old + U_new is at most %.4f", after.certified,
-                 after.worst_epsilon, after.most_bins ? " over bins" : " over all ids",
+        char certified[160];
+        certified_words(&after, certified, sizeof certified);
+        SENTENCE("on plan %s: %s; U_old + U_new is at most %.4f", new->plan->name, certified,
                  before.worst_bound + after.worst_bound);
     } else {
         verdict = (struct verdict){.word = "inconclusive",
                                    .exit = allow_inconclusive ? EXIT_PASS : EXIT_INCONCLUSIVE};
         if (missing)
-            SENTENCE("cell %s did not run%s%.200s", missing->cell->name, *missing->why ? ": " : "",
-                     missing->why);
+            SENTENCE("cell %s did not run: %.200s", missing->cell->name,
+                     missing->selected ? missing->why : "--cell leaves it out");
         else if (unchecked)
             SENTENCE("check %s did not run; without it nothing is equivalent", unchecked->key);
         else if (after.uncertified)

@@ -15,7 +15,7 @@ struct verdict {
 struct tally {
     size_t ran, skipped, errors, stopped;   /* cells */
     size_t statistics, flagged, rejected;   /* flagged: in stage one */
-    size_t to_certify, certified;           /* cells */
+    size_t tables, to_certify, certified;   /* cells: of family equivalence that ran, and of those */
     double worst_epsilon, worst_bound;      /* over the cells to certify */
     size_t most_bins;                       /* resolution of the coarsest certificate; 0: all ids */
     const struct cell_result *uncertified;  /* the first cell whose U is above its epsilon, or NULL */
@@ -24,6 +24,8 @@ struct tally {
     const struct cell_result *first_rejected_cell;
 };
 struct tally tally_session(const struct session *session);
+/* "4 of 7 tables certified within epsilon 0.02 (over all ids, each with confidence 1 - 1e-06)" */
+void certified_words(const struct tally *tally, char *text, size_t bytes);
 
 /* `require`: words from --require, NULL-terminated: gpu, noise, all. Unknown words were refused before. */
 /* The first required capability that this session did not exercise, or NULL. */
