@@ -18,7 +18,8 @@
  * verdict   | verdict, exit, sentence, within_epsilon, seconds, statistics, rejected, skipped,
  *           |   false_alarm_probability
  *
- * sut and role are "old" or "new", in `compare` only, and so is the event change.
+ * sut and role are "old" or "new", in `compare` only, and so is the event change. The seed and whatever counts
+ * draws or rows are 64 bits wide and therefore text.
  * The file is written as results.jsonl.partial, line by line, and takes its final name when its last line is
  * the verdict. */
 #ifndef SAMPLEGATE_RESULTS_H
