@@ -39,6 +39,7 @@ int cli_conclude(const char *command, const struct session *session, const struc
 int cli_run(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_repro(int argc, char **argv);
 int cli_golden(int argc, char **argv);
 int cli_requests(int argc, char **argv);

@@ -2,7 +2,7 @@
  * Sees: a cumulative sum that ends above one and starves the last ids, padding, off-by-one at either end. */
 #include <stdio.h>
 
-#include "suite/checks/check.h"
+#include "suite/checks/equivalence/share.h"
 
 #define EDGE_IDS 128
 
@@ -23,6 +23,7 @@ static void add(struct evidence *evidence, const struct check *check, const stru
         statistic->tail = side ? test.lower : test.upper;
         statistic->value = (double)hits;
         statistic->expected = (double)in->counts->draws * mass;
+        share_effect(statistic, 1);
         snprintf(statistic->text, sizeof statistic->text, "the %s %d ids drawn %.0f times, %.1f expected",
                  end, EDGE_IDS, statistic->value, statistic->expected);
     }
