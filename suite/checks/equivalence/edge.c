@@ -23,7 +23,7 @@ static void add(struct evidence *evidence, const struct check *check, const stru
         statistic->tail = side ? test.lower : test.upper;
         statistic->value = (double)hits;
         statistic->expected = (double)in->counts->draws * mass;
-        share_effect(statistic, 1);
+        share_effect(statistic, !side, 1);
         snprintf(statistic->text, sizeof statistic->text, "the %s %d ids drawn %.0f times, %.1f expected",
                  end, EDGE_IDS, statistic->value, statistic->expected);
     }

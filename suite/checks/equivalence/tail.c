@@ -33,7 +33,7 @@ void check_tail(const struct check *check, const struct check_input *in, struct 
             statistic->tail = side ? test.lower : test.upper;
             statistic->value = (double)hits;
             statistic->expected = (double)in->counts->draws * mass;
-            share_effect(statistic, 1);
+            share_effect(statistic, !side, 1);
             snprintf(statistic->text, sizeof statistic->text,
                      "%zu ids below 2^-%d of the head drawn %.0f times, %.1f expected", ids, octaves,
                      statistic->value, statistic->expected);

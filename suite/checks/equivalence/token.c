@@ -12,7 +12,7 @@ static void add(struct evidence *evidence, const struct check *check, const stru
     statistic->tail = tail;
     statistic->value = (double)in->counts->pooled[id];
     statistic->expected = (double)in->counts->draws * in->pmf[id];
-    share_effect(statistic, (double)in->vocab);
+    share_effect(statistic, name[0] == 'u', (double)in->vocab);
     snprintf(statistic->text, sizeof statistic->text, "id %zu drawn %.0f times, %.1f expected", id,
              statistic->value, statistic->expected);
 }
