@@ -66,9 +66,9 @@ int main(int argc, char **argv)
             argv[1] = name; /* argp prints it */
             return commands[i].main(argc - 1, argv + 1);
         }
-    fprintf(
-        stderr,
-        "samplegate: unknown command '%s'; accepted: run, compare, list, explain, repro, golden, requests, judge\n",
-        argv[1]);
+    fprintf(stderr,
+            "samplegate: unknown command '%s'; accepted: run, compare, list, explain, repro, golden, "
+            "requests, judge\n",
+            argv[1]);
     return EXIT_USAGE;
 }
