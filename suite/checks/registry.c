@@ -15,11 +15,11 @@ const struct check check_registry[] = {
      .mutant = "leak-masked",
      .mutant_cell = "masked-1000",
      .sentence = "No id of probability zero is ever drawn.",
-     .effect =
-         "Users see tokens that cannot occur: a stray foreign character, a banned word, broken JSON under a ",
-     .sees = "grammar.",
-     .blind =
+     .effect = "Users see tokens that cannot occur: a stray character, a banned word, JSON that breaks its "
+               "grammar.",
+     .sees =
          "endpoints of the noise (0, 1, infinity), masks applied too late, a miss that falls on a fixed id",
+     .blind = "anything that stays within the support",
      .evaluate = check_support},
     {.key = "equivalence.rank",
      .family = FAMILY_EQUIVALENCE,
@@ -82,10 +82,9 @@ const struct check check_registry[] = {
      .mutant = "last-id",
      .mutant_cell = "zipf-1000",
      .sentence = "No single token is lost, gained or swapped (exact tails of every id).",
-     .effect =
-         "One token is never produced, or far too often: an end-of-text that never comes, a tool call that ",
-     .sees = "cannot be made.",
-     .blind = "one token lost, gained or swapped, the last id unreachable",
+     .effect = "One token never comes, or far too often: an end of text, the opening of a tool call.",
+     .sees = "one token lost, gained or swapped, the last id unreachable",
+     .blind = "small errors spread over many ids",
      .evaluate = check_token},
     {.key = "equivalence.contrast",
      .family = FAMILY_EQUIVALENCE,
