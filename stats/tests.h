@@ -25,6 +25,9 @@ struct chi_square chi_square_test(const uint64_t *observed, const double *mass, 
  * the smallest effect this cell could have seen, as sum (q-p)^2/p. */
 double chi_square_detectable(double df, double draws, double alpha, double power);
 
+/* The same for a normal statistic: how many standard deviations of shift. */
+double normal_detectable(double alpha, double power);
+
 /* Homogeneity of two count vectors over the same cells (cells with no count in either are dropped). */
 struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t cells);
 /* p-value of the one cell whose shares differ most, exact, after Bonferroni over cells and sides: best for a few cells

@@ -31,9 +31,10 @@ struct cell_counts {
 struct agreement_counts {
     uint64_t rows, mismatches; /* all rows; rows where the token differs from the exact one */
     uint64_t near_ties;        /* rows whose exact gap is within the rounding bound: only these may differ */
-    uint64_t expected_e12;     /* near-tie rows to expect, times 1e12: an integer, so that chunks merge in any order */
-    uint64_t unexplained;      /* mismatches beyond the bound */
-    double worst_gap;          /* nats, of the worst unexplained mismatch */
+    uint64_t
+        expected_e12; /* near-tie rows to expect, times 1e12: an integer, so that chunks merge in any order */
+    uint64_t unexplained; /* mismatches beyond the bound */
+    double worst_gap;     /* nats, of the worst unexplained mismatch */
     uint64_t worst_row;
     int32_t worst_token, worst_exact;
 };
@@ -80,10 +81,12 @@ void evidence_free(struct evidence *evidence);
 struct check {
     const char *key; /* "equivalence.rank": family, dot, name */
     enum cell_family family;
-    const char *golden;      /* file under golden/ that holds the expectation */
-    const char *mutant;      /* id in mutants.so that this check must reject */
-    const char *mutant_cell; /* cell of plan gate on which it is rejected */
-    const char *sentence;    /* for users */
+    const char *golden;       /* file under golden/ that holds the expectation */
+    const char *mutant;       /* id in mutants.so that this check must reject */
+    const char *mutant_cell;  /* cell of plan gate on which it is rejected */
+    const char *sentence;     /* for users: what is promised */
+    const char *effect;       /* who is hurt when it is broken, and how */
+    const char *sees, *blind; /* kinds of defect it finds, and kinds it cannot */
     void (*evaluate)(const struct check *check, const struct check_input *input, struct evidence *evidence);
 };
 

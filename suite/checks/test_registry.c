@@ -26,7 +26,12 @@ static void every_entry_names_what_exists(void **state)
         assert_int_equal(access(path, R_OK), 0);
         const char *family = check->family == FAMILY_EQUIVALENCE ? "equivalence." : "agreement.";
         assert_int_equal(strncmp(check->key, family, strlen(family)), 0);
-        assert_true(strlen(check->sentence) > 20);
+        /* Sentences end in a full stop; kinds of defect are phrases. */
+        assert_int_equal(check->sentence[strlen(check->sentence) - 1], '.');
+        assert_int_equal(check->effect[strlen(check->effect) - 1], '.');
+        assert_null(strchr(check->sees, '.'));
+        assert_null(strchr(check->blind, '.'));
+        assert_true(strlen(check->sees) > 5 && strlen(check->blind) > 5);
         size_t cell = 0;
         while (cell < plan.cells && strcmp(plan.cell[cell].name, check->mutant_cell))
             cell++;

@@ -117,6 +117,8 @@ int cli_compare(int argc, char **argv)
     } else {
         struct verdict verdict = report(&arguments, &plan, sessions, &results);
         results_close(&results, &trouble);
+        junit_write(arguments.common.out, &sessions[1], &sessions[0], &verdict,
+                    sessions[0].seconds + sessions[1].seconds, &trouble);
         exit = cli_finish(verdict.exit, &trouble);
     }
     results_abandon(&results);

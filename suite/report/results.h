@@ -38,8 +38,8 @@ struct results {
 
 /* directory may be NULL (no file); it is made if missing. */
 int results_open(struct results *results, const char *directory, bool echo, struct trouble *trouble);
-/* Write one event and free it. It is always one line of UTF-8, whatever a worker said. Failures are kept until
- * results_close. */
+/* Write one event and free it. It is always one line of UTF-8, whatever a worker said. Failures are kept
+ * until results_close. */
 void results_event(struct results *results, cJSON *event);
 /* Give the file its final name. exit 99 if anything could not be written. */
 int results_close(struct results *results, struct trouble *trouble);

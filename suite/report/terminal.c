@@ -135,6 +135,8 @@ static void failures(const struct session *session, const struct cell_result *re
             printf("\n%sFAIL%s", RED, PLAIN);
             wrapped(4 + printf(" %s on %s. Promised:", statistic->check->key, result->cell->name), 5,
                     statistic->check->sentence);
+            printf("\n    ");
+            wrapped(4, 5, statistic->check->effect);
             putchar('\n');
         }
         said = statistic->check;

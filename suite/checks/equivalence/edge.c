@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "suite/checks/check.h"
+#include "suite/checks/equivalence/share.h"
 
 #define EDGE_IDS 128
 
@@ -25,6 +25,7 @@ static void add(struct evidence *evidence, const struct check *check, const stru
         statistic->tail = side ? test.lower : test.upper;
         statistic->value = (double)hits;
         statistic->expected = (double)in->counts->draws * mass;
+        share_effect(statistic, !side, 1);
         snprintf(statistic->text, sizeof statistic->text, "the %s %d ids drawn %.0f times, %.1f expected",
                  end, EDGE_IDS, statistic->value, statistic->expected);
     }
