@@ -3,6 +3,8 @@
 effective.json: a request body as sent to an endpoint of a server; every parameter with its value and the layer it came from,
 then the path the request takes alone, or the error it gets. normalize.json: the parameters as they reach the engine.
 """
+import math
+
 import defaults
 import predicate
 from engine_values import encode, encoded, encoded_server, outcome
@@ -164,8 +166,8 @@ NORMALIZE = {  # id: (flags, parameters beyond the neutral ones): in every readi
     "temperature-zero-top-k": (["boundary"], {T: 0.0, K: 20}), "temperature-zero-bad-top-k": (["boundary"], {T: 0.0, K: -7}),
     "temperature-zero-keeps-top-p": (["boundary"], {T: 0.0, "top_p": 0.5, "min_p": 0.1}), "temperature-integer-zero": (["boundary"], {T: 0}),
     "temperature-minus-zero": (["boundary"], {T: -0.0}), "temperature-tiny": (["boundary"], {T: 5e-324}),
-    "temperature-below": (["boundary"], {T: 9.999999999999999e-07}), "temperature-at": (["boundary"], {T: 1e-6}),
-    "temperature-above": (["boundary"], {T: 1.0000000000000002e-06}), "temperature-float32": (["boundary"], {T: 9.999999974752427e-07}),
+    "temperature-below": (["boundary"], {T: math.nextafter(1e-6, 0)}), "temperature-at": (["boundary"], {T: 1e-6}),
+    "temperature-above": (["boundary"], {T: math.nextafter(1e-6, 1)}), "temperature-float32": (["boundary"], {T: 9.999999974752427e-07}),
     "temperature-negative": (["out-of-range"], {T: -1e-9}), "temperature-nan": (["out-of-range"], {T: float("nan")}),
     "temperature-infinite": (["out-of-range"], {T: float("inf")}), "temperature-huge": ([], {T: 1e300}), "top-k-zero": (["out-of-range"], {K: 0}),
     "top-k-minus-two": (["out-of-range"], {K: -2}), "top-k-minus-one-float": (["boundary"], {K: -1.0}), "top-k-all": (["boundary"], {K: 2**30}),
@@ -173,6 +175,7 @@ NORMALIZE = {  # id: (flags, parameters beyond the neutral ones): in every readi
     "top-k-half": (["wrong-type", "out-of-range"], {K: 0.5}), "temperature-text": (["wrong-type"], {T: "0"}), "temperature-null": (["null"], {T: None}),
     "temperature-array": (["wrong-type"], {T: []}), "temperature-true": (["wrong-type"], {T: True}), "temperature-false": (["wrong-type"], {T: False}),
     "top-k-text": (["wrong-type"], {K: "-1"}), "top-k-null": (["null"], {K: None}), "top-k-false": (["wrong-type"], {K: False}),
+    "top-k-nan": (["wrong-type"], {K: float("nan")}), "top-k-infinite": (["wrong-type"], {K: float("inf")}),
 }
 VERIFY = {  # upstream only
     "top-p-zero": {"top_p": 0.0}, "top-p-tiny": {"top_p": 5e-324}, "top-p-one": {"top_p": 1.0}, "top-p-above": {"top_p": 1.0000000000000002},

@@ -3,6 +3,8 @@
 path.json: a case's batch is sent to /generate, whose absent fields are neutral. history.json: events as the scheduler does them;
 after each, the flags and the path of the prefill batch and of the running batch, null where it has no rows.
 """
+import math
+
 import defaults
 import predicate
 from engine_values import encoded, encoded_server, outcome
@@ -53,7 +55,7 @@ NOTES = {
         "effect": "An upgrade from 0.5.19 to 0.5.20 changes the plain path from multinomial to gumbel.",
         "links": [GITHUB + "sgl-project/sglang/pull/38117"]},
 }
-BELOW_EPSILON, BELOW_ONE, TINY = 9.999999999999999e-07, 0.9999999999999999, 5e-324
+BELOW_EPSILON, BELOW_ONE, TINY = math.nextafter(1e-6, 0), math.nextafter(1, 0), 5e-324
 
 PLAIN, GREEDY, TOP_K, TOP_P, MIN_P = {}, {"temperature": 0.0}, {"top_k": 20}, {"top_p": 0.95}, {"min_p": 0.05}
 # id: (flags, requests). Neutral fields are left out.

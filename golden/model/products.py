@@ -4,6 +4,7 @@ Each case holds the axes; a line of the product is "INDEX INDEX ...: RESULT\n", 
 the same axes and must come to the same hash.
 """
 import hashlib
+import math
 from itertools import product
 
 import defaults
@@ -13,7 +14,7 @@ from engine_values import encoded, encoded_server
 from files import family_text, write_text
 
 VERSION = "1"
-BELOW_EPSILON, BELOW_ONE = 9.999999999999999e-07, 0.9999999999999999
+BELOW_EPSILON, BELOW_ONE = math.nextafter(1e-6, 0), math.nextafter(1, 0)
 READINGS = ("article-port", "article-prose", "upstream")
 
 SERVERS = [{}, {"switch": "0"}, {"switch": "off"}, {"deterministic": True}, {"device": "cpu"}, {"backend": "pytorch", "switch": "NO"},

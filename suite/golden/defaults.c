@@ -50,6 +50,8 @@ static int same_effective(const struct golden_case *this, bool resolves,
         return json_has(&this->at, "effective")
                    ? golden_disagrees(this, "effective", "parameters", "a refusal")
                    : 0;
+    if (!json_has(&this->at, "effective") && json_has(&this->at, "error"))
+        return golden_disagrees(this, "effective", "a refusal", "parameters");
     if (json_object(&this->at, "effective", &effective, &this->outcome->damaged) ||
         json_known_keys(&effective, engine_parameter_names, &this->outcome->damaged))
         return -1;

@@ -125,6 +125,11 @@ static const struct edit edits[] = {
     {EFFECTIVE, "[1,\"default\"]", "[\"1\",\"default\"]", "disagrees", "#file: effective.top_p"},
     {EFFECTIVE, "\"path\":\"filtered\"", "\"path\":\"gumbel\"", "disagrees",
      "#file: path: the golden has gumbel"},
+    {EFFECTIVE,
+     "\"effective\":{\"temperature\":[0.5,\"request\"],\"top_k\":[20,\"model\"],\"top_p\":[1,\"default\"],"
+     "\"min_p\":[0,\"default\"]},\"path\":\"filtered\"",
+     "\"error\":\"no\",\"status\":400", "disagrees",
+     "#file: effective: the golden has a refusal, this build computes parameters"},
     {EFFECTIVE, "[20,\"model\"]", "[20]", "damaged", "must be [value, layer]"},
     {EFFECTIVE, "\"chat\"", "\"chatter\"", "damaged",
      "groups[0].endpoint: \"chatter\" is unknown; accepted: chat"},
