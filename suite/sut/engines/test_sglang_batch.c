@@ -7,13 +7,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "suite/sut/engines/sglang.h"
 
-#define REQUESTS 3
 #define EVENTS_MAX 16
 
 static const struct engine_flags kinds[] = {{false, false, false, false},
@@ -104,6 +104,7 @@ static int expected(const struct history *h, enum engine_reading reading, bool r
 }
 
 static size_t compared;
+static int most; /* requests of a history */
 
 static void compare(const struct history *h, enum engine_reading reading, const struct engine_batch *batch,
                     bool running)
@@ -158,7 +159,7 @@ static void walk(struct history *h, enum engine_reading reading)
         waiting |= joined(h, who) == h->events;
         marked |= has_row(h, ENGINE_UPSTREAM, who, h->events) && next(h, FINISH, who, 0) < h->events;
     }
-    for (int kind = 0; h->requests < REQUESTS && kind < (int)KINDS; kind++)
+    for (int kind = 0; h->requests < most && kind < (int)KINDS; kind++)
         go(h, reading, (struct event){ADMIT, h->requests, kind});
     if (waiting)
         go(h, reading, (struct event){JOIN, -1, 0});
@@ -169,16 +170,18 @@ static void walk(struct history *h, enum engine_reading reading)
         go(h, reading, (struct event){FILTER, -1, 0});
 }
 
-/* 434,105 places in the tree of three requests in five kinds (counted apart from this walk), two batches
- * each. */
+/* 434,105 places in the tree of three requests in five kinds, 2,605 of two (counted apart from this walk),
+ * two batches each. */
 static void every_history(void **state)
 {
     (void)state;
+    const char *exhaustive = getenv("SAMPLEGATE_EXHAUSTIVE");
+    most = exhaustive && strcmp(exhaustive, "0") == 0 ? 2 : 3;
     for (int reading = 0; reading < ENGINE_READINGS; reading++) {
         struct history h = {0};
         compared = 0;
         walk(&h, (enum engine_reading)reading);
-        assert_int_equal(compared, 2 * 434105);
+        assert_int_equal(compared, 2 * (most == 2 ? 2605 : 434105));
     }
 }
 
