@@ -27,6 +27,7 @@ STATS    := $(call room,stats)
 PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
 MUTANTS  := $(call room,suite/sut/mutants)
+ENGINES  := $(call room,suite/sut/engines)
 JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/report suite/cli))
 TOOLS    := $(wildcard suite/tools/*.c)
 TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
@@ -77,6 +78,7 @@ endef
 $(BUILD)/libkernels.a:  $(call obj,$(KERNELS)) $(LOOPS) ; $(archive)
 $(BUILD)/libstats.a:    $(call obj,$(STATS))            ; $(archive)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL))         ; $(archive)
+$(BUILD)/libengines.a:  $(call obj,$(ENGINES))          ; $(archive)
 $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
 
 define link
@@ -84,7 +86,7 @@ define link
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $@ $^ $(LDLIBS) $(2)
 endef
-$(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+$(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 $(BUILD)/samplegate-host: $(call obj,$(HOST)) $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) -ldl -lm)
@@ -98,7 +100,7 @@ $(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
 	$(call link,-shared,)
 $(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
 	$(call link,-shared,)
-$(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+$(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 
 # Tests see the rooms their own room may use, and no others.
@@ -106,7 +108,7 @@ $(BUILD)/tests/kernels/%: $(BUILD)/obj/kernels/%.o $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka -lmpfr -lgmp $(CRYPTO) -lm)
 $(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
 	$(call link,-pthread,-lcmocka $(GSL))
-$(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+$(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka $(CJSON) $(CRYPTO) $(GSL))
 
 # What these tests start or load must be there, but is not linked in.

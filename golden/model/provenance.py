@@ -2,17 +2,33 @@
 import fnmatch
 import json
 
+import defaults_cases
 import equivalence
+import predicate_cases
+import products
 import tokens
 from files import write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
+SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/"
 ENTRIES = {
     "equivalence/tables.json": {"kind": "model", "program": "golden/model/equivalence.py", "version": equivalence.VERSION, "python": PYTHON,
                                 "source": "exact law of the tables in golden/plans/, 60-digit decimals"},
     "agreement/tokens.json": {"kind": "model", "program": "golden/model/tokens.py", "version": tokens.VERSION, "python": PYTHON,
                               "source": "Philox4x32-10 in integers, logarithms in 60-digit decimals"},
+    "predicate/path.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
+                            "source": SGLANG},
+    "predicate/history.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
+                               "source": SGLANG + "; every state recomputed from the whole history"},
+    "predicate/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
+                                "source": SGLANG + "; hashes of full products"},
+    "defaults/effective.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
+                                "source": SGLANG},
+    "defaults/normalize.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
+                                "source": SGLANG},
+    "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
+                               "source": SGLANG + "; hashes of full products"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
     "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
     "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},

@@ -43,7 +43,16 @@ static int damaged(const struct trouble *what, struct trouble *trouble)
 
 int golden_verify(const char *directory, golden_report report, void *context, struct trouble *trouble)
 {
-    static const struct golden_check *const checks[] = {&golden_tables, &golden_tokens};
+    static const struct golden_check *const checks[] = {
+        &golden_tables,
+        &golden_tokens,
+        &golden_predicate_path,
+        &golden_predicate_history,
+        &golden_predicate_products,
+        &golden_defaults_effective,
+        &golden_defaults_normalize,
+        &golden_defaults_products,
+    };
     struct trouble found = {0};
     size_t files;
     if (golden_check_sums(directory, &files, &found))
