@@ -3,6 +3,7 @@
 #include "kernels/row.h"
 #include <stdlib.h>
 #include "kernels/rules.h"
+#include "kernels/seeded.h"
 #include "kernels/softmax.h"
 
 /* softmax() of softmax.h, the exponentials by the vector loops: the same bits. */
@@ -38,6 +39,12 @@ static int32_t token_without_noise(const struct sampler_row *row)
                 return (int32_t)i;
         return ROW_TOKEN_OPEN;
     }
+    if (row->rule == RULE_SEEDED_2025) {
+        for (size_t i = 0; i < row->vocab; i++)
+            if (isnan(seeded_2025_log(row->weights[i])))
+                return (int32_t)i;
+        return ROW_TOKEN_OPEN;
+    }
     const int32_t heaviest = rule_greedy_weights(row->weights, row->vocab);
     return row->rule == RULE_GREEDY || heaviest < 0 ? heaviest : ROW_TOKEN_OPEN;
 }
@@ -58,12 +65,25 @@ static int scores_fill(struct sampler_row *row)
         const int valid = kernel_weight_valid(row->weights[i]);
         if (row->rule == RULE_GUMBEL)
             score[i] = valid ? score[i] : minus_infinity;
+        else if (row->rule == RULE_SEEDED_2025)
+            score[i] = seeded_2025_log(row->weights[i]);
         else
             score[i] = valid || row->rule == RULE_TORCH_RACE ? row->weights[i] : -1.0f;
     }
     for (size_t i = 0; i < size; i++)
         row->scores[loops_place(i)] = i < row->vocab ? score[i] : minus_infinity;
     free(score);
+    return 0;
+}
+
+static int logs_fill(struct sampler_row *row)
+{
+    const size_t size = row->groups * LOOPS_GROUP;
+    row->logs = malloc(size * sizeof *row->logs);
+    if (!row->logs)
+        return -1;
+    for (size_t i = 0; i < size; i++)
+        row->logs[loops_place(i)] = seeded_log(i < row->vocab ? row->weights[i] : 0);
     return 0;
 }
 
@@ -85,7 +105,14 @@ static int row_prepare(struct sampler_row *row)
     row->token = token_without_noise(row);
     if (row->rule == RULE_GREEDY || row->token == SAMPLER_INVALID_ROW)
         return 0;
-    return row->rule == RULE_CATEGORICAL ? cdf_fill(row) : scores_fill(row);
+    switch (row->rule) {
+    case RULE_CATEGORICAL:
+        return cdf_fill(row);
+    case RULE_SEEDED:
+        return logs_fill(row);
+    default:
+        return scores_fill(row);
+    }
 }
 
 struct sampler_row *row_new(const struct loops *loops, enum sampler_rule rule, enum sampler_values kind,
@@ -132,6 +159,7 @@ void sampler_row_free(struct sampler_row *row)
         return;
     free(row->weights);
     free(row->scores);
+    free(row->logs);
     free(row->cdf);
     free(row);
 }

@@ -14,8 +14,9 @@ struct sampler_row {
     int32_t
         token; /* the only possible token (greedy, an invalid row, a NaN for torch-race), or ROW_TOKEN_OPEN */
     float *weights; /* [vocab] probabilities as the scalar rules take them */
-    float *scores;  /* [groups * LOOPS_GROUP] in lane order for race, gumbel and torch-race; else NULL */
-    uint64_t *cdf;  /* [vocab] inclusive, for categorical; else NULL */
+    float *scores;  /* [groups * LOOPS_GROUP] in lane order for race, gumbel, torch-race, seeded-2025 */
+    double *logs;   /* [groups * LOOPS_GROUP] in lane order for seeded */
+    uint64_t *cdf;  /* [vocab] inclusive, for categorical; what a rule does not use is NULL */
 };
 
 /* sampler_row_new on the loops of one instruction set. */

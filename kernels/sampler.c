@@ -7,8 +7,9 @@
 #include "kernels/rules.h"
 
 static const char *const rule_names[RULE_COUNT] = {
-    [RULE_GREEDY] = "greedy", [RULE_CATEGORICAL] = "categorical", [RULE_RACE] = "race",
-    [RULE_GUMBEL] = "gumbel", [RULE_TORCH_RACE] = "torch-race",
+    [RULE_GREEDY] = "greedy",           [RULE_CATEGORICAL] = "categorical", [RULE_RACE] = "race",
+    [RULE_GUMBEL] = "gumbel",           [RULE_TORCH_RACE] = "torch-race",   [RULE_SEEDED] = "seeded",
+    [RULE_SEEDED_2025] = "seeded-2025",
 };
 
 const char *sampler_rule_name(enum sampler_rule rule)
@@ -58,6 +59,10 @@ static int32_t draw_one(const struct sampler_row *row, uint64_t seed, uint64_t p
         return row->loops->gumbel(row->scores, row->groups, seed, position);
     case RULE_TORCH_RACE:
         return row->loops->torch_race(row->scores, row->groups, seed, position);
+    case RULE_SEEDED:
+        return row->loops->seeded(row->logs, row->groups, seed, position);
+    case RULE_SEEDED_2025:
+        return row->loops->seeded_2025(row->scores, row->groups, seed, position);
     default:
         return row->loops->race(row->scores, row->groups, seed, position);
     }

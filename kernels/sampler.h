@@ -13,6 +13,8 @@ enum sampler_rule {
     RULE_RACE,        /* argmax p / q, q ~ Exp(1): the published Gumbel-max spelling */
     RULE_GUMBEL,      /* argmax log p + g, g = -log q */
     RULE_TORCH_RACE,  /* the published nine lines on torch CUDA's Exp(1) grid: q in [2^-24, 22.87] */
+    RULE_SEEDED,      /* SGLang's hash-keyed Gumbel-max: seeded.h */
+    RULE_SEEDED_2025, /* its first, linear form, which is not random enough: seeded.h */
     RULE_COUNT
 };
 

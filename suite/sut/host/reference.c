@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* True of every rule but torch-race, which gives a NaN its win, as the nine lines do. */
+/* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
 static const char reference_contract[] =
     "{\"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest id\", "
     "\"nan_policy\": \"never drawn\"}";
@@ -198,7 +198,8 @@ int host_reference_open(struct host_sut *sut, const char *word, char **options, 
     snprintf(text, sizeof text, "cpu %s", isa);
     frame_set(&sut->hello, "device", text);
     frame_set(&sut->hello, "dtype", "f32");
-    frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE ? "{}" : reference_contract);
+    frame_set(&sut->hello, "contract",
+              rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "{}" : reference_contract);
     sut->capabilities =
         SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE | SAMPLEGATE_SEEDED;
     if (rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE)

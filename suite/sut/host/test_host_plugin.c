@@ -32,7 +32,7 @@ static void refused_at_start(void **state)
     const char *const rule[] = {"reference:beam", NULL}, *const option[] = {"reference", "valeus=logits",
                                                                             NULL};
     assert_refused(child_start("samplegate-host", rule),
-                   "known rules: greedy categorical race gumbel torch-race");
+                   "known rules: greedy categorical race gumbel torch-race seeded seeded-2025");
     assert_refused(child_start("samplegate-host", option),
                    "'valeus=logits' is not known to the reference; known: values=");
     assert_refused(plugin("missing.so", NULL), "missing.so: No such file");
