@@ -184,7 +184,8 @@ struct sampler_row *sampler_row_make(enum sampler_rule rule, enum sampler_values
 void sampler_row_kept(const struct sampler_row *row, uint8_t *kept)
 {
     for (size_t i = 0; i < row->vocab; i++)
-        kept[i] = row->rule == RULE_GREEDY ? row->token == (int32_t)i : kernel_weight_valid(row->weights[i]);
+        kept[i] = (uint8_t)(row->rule == RULE_GREEDY ? row->token == (int32_t)i
+                                                     : kernel_weight_valid(row->weights[i]));
 }
 
 void sampler_row_free(struct sampler_row *row)
