@@ -138,7 +138,7 @@ static void kept_of_plain_rows(void **state)
     for (int d = 0; d < DRAWS; d++)
         draw_alone(RULE_GUMBEL, d, &none, token, NULL);
     for (int i = 0; i < ROWS * VOCAB; i++)
-        kept[i] = isfinite(logits[i]);
+        kept[i] = isfinite(logits[i]) ? 1 : 0;
     struct frame message = message_of_rows();
     assert_answer("reference:gumbel", NULL, &message, token, kept);
 }
