@@ -113,7 +113,7 @@ $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libe
 
 # What these tests start or load must be there, but is not linked in.
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
-$(BUILD)/tests/suite/sut/host/test_host $(BUILD)/tests/suite/sut/host/test_host_plugin: | $(BUILD)/samplegate-host $(FAULTS)
+$(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)

@@ -15,6 +15,7 @@
 #include "kernels/philox.h"
 #include "kernels/row.h"
 #include "kernels/rules.h"
+#include "kernels/seeded.h"
 #include "kernels/softmax.h"
 
 #define VOCAB_MAX 151936
@@ -23,6 +24,8 @@
 
 static const char *const isas[] = {"baseline", "avx2", "avx512"};
 static float values[VOCAB_MAX], weights[VOCAB_MAX], race_q[VOCAB_MAX], torch_q[VOCAB_MAX];
+static double log_weights[VOCAB_MAX];
+static float log_weights_2025[VOCAB_MAX];
 
 /* Rows of every kind; `k` varies the numbers. */
 enum row_kind {
@@ -118,8 +121,12 @@ static int32_t token_of_definition(enum sampler_rule rule, enum sampler_values k
         return rule_race(weights, race_q, vocab);
     case RULE_GUMBEL:
         return rule_gumbel(weights, race_q, vocab);
-    default:
+    case RULE_TORCH_RACE:
         return rule_torch_race(weights, torch_q, vocab);
+    case RULE_SEEDED:
+        return rule_seeded(log_weights, vocab, seed, position);
+    default:
+        return rule_seeded_2025(log_weights_2025, vocab, seed, position);
     }
 }
 
@@ -132,6 +139,10 @@ static void row_check(enum sampler_values kind, size_t vocab, double temperature
         softmax(values, vocab, (float)temperature, weights);
     else
         memcpy(weights, values, vocab * sizeof *weights);
+    for (size_t i = 0; i < vocab; i++) {
+        log_weights[i] = seeded_log(weights[i]);
+        log_weights_2025[i] = seeded_2025_log(weights[i]);
+    }
     for (size_t d = 0; d < draws; d++) {
         noise_fill(seed, first + d, vocab);
         for (int rule = 0; rule < RULE_COUNT; rule++)
@@ -280,7 +291,7 @@ static void refusals(void **state)
     assert_null(sampler_row_new(RULE_RACE, SAMPLER_LOGITS, row, ((size_t)1 << 20) + 1, 1));
     assert_null(sampler_row_new(RULE_COUNT, SAMPLER_LOGITS, row, 2, 1));
     sampler_row_free(NULL);
-    const enum sampler_rule without_noise[] = {RULE_GREEDY, RULE_CATEGORICAL};
+    const enum sampler_rule without_noise[] = {RULE_GREEDY, RULE_CATEGORICAL, RULE_SEEDED, RULE_SEEDED_2025};
     for (size_t r = 0; r < COUNT(without_noise); r++) {
         struct sampler_row *greedy = sampler_row_new(without_noise[r], SAMPLER_LOGITS, row, 2, 1);
         assert_non_null(greedy);

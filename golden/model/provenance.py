@@ -35,6 +35,9 @@ ENTRIES = {
     "kat/elementary.txt": {"kind": "recorded", "program": "kernels/test_elementary.c", "version": "1",
                            "source": "output hashes of our own exp, log and Exp(1), which every compiler and instruction set must "
                                      "give; what is right about them the test asks MPFR"},
+    "kat/seeded.txt": {"kind": "witness", "version": "sglang 0.5.19, 0.5.20, 0.5.23",
+                       "source": "hash kernel and sampler of the wheels on CPU (torch 2.15.0); the first two hashes also in "
+                                 "https://github.com/sgl-project/sglang/issues/25106 and upstream's tests"},
     "calibration/statistics.json": {"kind": "simulation", "program": "stats/test_calibration.c", "version": "1",
                                     "source": "simulated multinomial counts under the null hypothesis; the file says how many and from which seed"},
 }

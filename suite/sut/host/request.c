@@ -132,19 +132,6 @@ static int request_randomness(struct host_request *request, const struct frame *
     return 0;
 }
 
-const char *host_request_unknown(const struct frame *message)
-{
-    static const char *const known[] = {"values", "row_index", "temperature", "noise", "seeds", "positions"};
-    for (size_t i = 0; i < message->arrays; i++) {
-        size_t k = 0;
-        while (k < sizeof known / sizeof *known && strcmp(message->array[i].name, known[k]))
-            k++;
-        if (k == sizeof known / sizeof *known)
-            return message->array[i].name;
-    }
-    return NULL;
-}
-
 int host_request_read(struct host_request *request, const struct frame *message, struct host_text *why)
 {
     uint64_t draws = 0, batch = 0;
@@ -159,7 +146,7 @@ int host_request_read(struct host_request *request, const struct frame *message,
         request_rows(request, message, why) || request_temperature(request, message, why) ||
         request_randomness(request, message, why))
         return -1;
-    return 0;
+    return host_request_options(request, message, why);
 }
 
 double host_request_temperature(const struct host_request *request, int64_t draw)
