@@ -58,6 +58,9 @@ struct pairs {
     struct binomial_tails tails;
 };
 struct pairs pairs_test(uint64_t equal, uint64_t pairs, const double *pmf, size_t vocab);
+/* The same, given the counts of all draws: sees dependence alone, whatever the law. Conservative: given the counts, equal
+ * pairs scatter no more than a binomial. */
+struct pairs pairs_test_given(uint64_t equal, uint64_t pairs, const uint64_t *counts, size_t vocab);
 
 /* Every id's exact binomial tails; the most extreme one after Bonferroni over ids (and per side). Best for one token
  * lost, gained or swapped. p of the result is already multiplied by the number of ids, and at most 1. */

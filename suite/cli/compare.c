@@ -78,7 +78,7 @@ static struct verdict report(const struct arguments *arguments, const struct pla
         terminal_session(new, "new", false);
         putchar('\n');
         terminal_differences(old, new);
-        terminal_changes(plan, new, change);
+        terminal_changes(plan, change);
         terminal_verdict(&verdict, seconds);
     }
     free(change);

@@ -128,11 +128,27 @@ static void compare_cell(const struct session *old, const struct session *new, s
     change->same = draws - change->differ;
 }
 
+/* Do draws depend on each other, in the stage looked at last? Equal pairs may also be too many or too few because the
+ * law is another one, and given the counts they are not. */
+static bool depends(const struct cell_result *result)
+{
+    const struct cell_counts *counts = &result->counts[result->counts[1].draws ? 1 : 0];
+    const struct pair_counts *kinds[] = {&counts->rows, &counts->calls};
+    for (size_t i = 0; i < 2; i++) {
+        struct binomial_tails given =
+            pairs_test_given(kinds[i]->equal, kinds[i]->pairs, counts->pooled, counts->vocab).tails;
+        if (fmin(given.upper.p, given.lower.p) <= BUDGET_STAGE_ONE)
+            return true;
+    }
+    return false;
+}
+
 /* Is new's law on this cell within its epsilon? Draws that depend on each other have no bound. */
 static bool within_epsilon(const struct cell_result *result)
 {
     for (size_t s = 0; s < result->evidence.count; s++)
-        if (result->evidence.statistic[s].dependence && result->evidence.statistic[s].confirmed)
+        if (result->evidence.statistic[s].dependence && result->evidence.statistic[s].confirmed &&
+            depends(result))
             return false;
     return result->cell->family == FAMILY_EQUIVALENCE && result->bound.upper <= result->cell->epsilon;
 }
@@ -186,7 +202,8 @@ struct verdict verdict_compare(const struct session *old, const struct session *
         if (!change[i].introduced)
             continue;
         first = first ? first : &new->cell[i];
-        within &= within_epsilon(&new->cell[i]);
+        change[i].within_epsilon = within_epsilon(&new->cell[i]);
+        within &= change[i].within_epsilon;
     }
     double epsilon = smallest_epsilon(new->plan);
     double identity = sum.rows ? agreement_upper_bound(sum.rows - sum.same, sum.rows, BUDGET_CERTIFICATE) : 1;

@@ -147,10 +147,15 @@ static void a_new_rejection_is_different(void **state)
     assert_string_equal(verdict.word, "different");
     assert_int_equal(verdict.exit, EXIT_FAIL);
     assert_true(verdict.within_epsilon);
-    world->result[1].evidence.statistic[0].dependence = true; /* U is for independent draws */
+    /* U is for independent draws: too many equal pairs, and the counts (2,001 of 4,000) do not explain them. */
+    world->result[1].evidence.statistic[0].dependence = true;
+    world->result[1].counts[1].rows = (struct pair_counts){.pairs = 2000, .equal = 1200};
     verdict = verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
     assert_false(verdict.within_epsilon);
-    world->result[1].evidence.statistic[0].dependence = false;
+    /* As many as the counts explain: the law is another one, the draws are independent. */
+    world->result[1].counts[1].rows.equal = 1010;
+    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
+    assert_true(verdict.within_epsilon);
     world->result[1].bound.upper = 0.5;
     verdict = verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
     assert_false(verdict.within_epsilon);

@@ -40,6 +40,8 @@ struct cell_change {
         same;        /* tokens of stage one compared, and equal; 0 rows if p_max > 0.9 or not comparable */
     uint64_t differ; /* tokens of stage one that differ, whatever p_max */
     size_t preexisting, fixed, introduced; /* statistics */
+    bool
+        within_epsilon; /* new's law on this cell is within its epsilon, and its draws do not depend on each other */
 };
 /* change[plan->cells] is filled in. */
 struct verdict verdict_compare(const struct session *old, const struct session *new,

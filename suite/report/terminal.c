@@ -216,17 +216,15 @@ void terminal_session(const struct session *session, const char *role, bool ever
     first_error(session);
 }
 
-void terminal_changes(const struct plan *plan, const struct session *new, const struct cell_change *change)
+void terminal_changes(const struct plan *plan, const struct cell_change *change)
 {
     for (size_t i = 0; i < plan->cells; i++) {
         if (change[i].introduced + change[i].preexisting + change[i].fixed == 0)
             continue;
-        bool within =
-            new->cell[i].bound.upper <= plan->cell[i].epsilon && plan->cell[i].family == FAMILY_EQUIVALENCE;
         printf("%s%s%s: %zu statistics newly rejected%s, %zu pre-existing, %zu fixed\n",
                change[i].introduced ? RED : YELLOW, plan->cell[i].name, PLAIN, change[i].introduced,
-               change[i].introduced && within ? " (within epsilon)" : "", change[i].preexisting,
-               change[i].fixed);
+               change[i].introduced && change[i].within_epsilon ? " (within epsilon)" : "",
+               change[i].preexisting, change[i].fixed);
     }
 }
 
