@@ -111,8 +111,10 @@ int cli_explain(int argc, char **argv)
     common->session.checks = arguments.check;
     struct trouble trouble = {0};
     struct plan plan = {0};
-    if (cli_plan(&plan, common, &trouble))
+    if (cli_plan(&plan, common, &trouble)) {
+        plan_free(&plan);
         return cli_trouble(&trouble);
+    }
     /* A sampler that takes everything, so that every cell is there. */
     struct session session = {
         .plan = &plan, .options = common->session, .sut = {.noise = true, .temperature = true}};
