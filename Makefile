@@ -16,7 +16,7 @@ endif
 
 # -ffp-contract=off: clang contracts a*b+c by default, which would change tokens between compilers.
 WARN   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-DEFINE := -D_GNU_SOURCE -DSAMPLEGATE_SOURCE_DIR='"$(CURDIR)"' -DSAMPLEGATE_DATA_DIR='"$(PREFIX)/share/samplegate"'
+DEFINE := -D_GNU_SOURCE -DSAMPLEGATE_SOURCE_DIR='"$(CURDIR)"'
 COMMON := -std=c11 -fPIC -ffp-contract=off $(WARN) $(DEFINE) -I.
 
 room = $(filter-out $(foreach d,$(1),$(wildcard $(d)/test_*.c)),$(foreach d,$(1),$(wildcard $(d)/*.c)))
@@ -27,6 +27,7 @@ STATS    := $(call room,stats)
 PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
 MUTANTS  := $(call room,suite/sut/mutants)
+ENGINES  := $(call room,suite/sut/engines)
 JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/report suite/cli))
 TOOLS    := $(wildcard suite/tools/*.c)
 TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
@@ -112,6 +113,7 @@ endef
 $(BUILD)/libkernels.a:  $(call obj,$(KERNELS)) $(LOOPS) ; $(archive)
 $(BUILD)/libstats.a:    $(call obj,$(STATS))            ; $(archive)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL))         ; $(archive)
+$(BUILD)/libengines.a:  $(call obj,$(ENGINES))          ; $(archive)
 $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
 $(BUILD)/libcuda-shim.a: $(patsubst %.cu,$(BUILD)/obj/%.shim.o,$(CUDA)) ; $(archive)
 
@@ -120,7 +122,7 @@ define link
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $@ $^ $(LDLIBS) $(2)
 endef
-$(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+$(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 $(BUILD)/samplegate-host: $(call obj,$(HOST)) $(CUDA_OBJECTS) $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(CUDA_LIBS) -ldl -lm)
@@ -134,7 +136,7 @@ $(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
 	$(call link,-shared,)
 $(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
 	$(call link,-shared,)
-$(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+$(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 
 # Tests see the rooms their own room may use, and no others.
@@ -144,13 +146,13 @@ $(BUILD)/tests/kernels/test_cuda_shim: $(BUILD)/libcuda-shim.a
 $(BUILD)/tests/kernels/test_cuda_shim: LDLIBS += -lstdc++
 $(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
 	$(call link,-pthread,-lcmocka $(GSL))
-$(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+$(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka $(CJSON) $(CRYPTO) $(GSL))
 
 # What these tests start or load must be there, but is not linked in.
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
-$(BUILD)/tests/suite/sut/host/test_host $(BUILD)/tests/suite/sut/host/test_host_plugin: | $(BUILD)/samplegate-host $(FAULTS)
-$(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/samplegate-host $(BUILD)/tests/shim-host
+$(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
+$(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
 $(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
@@ -197,7 +199,7 @@ install: all
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 suite/cli/samplegate.1
 	cd golden && find . -name '*.json' -o -name '*.txt' -o -name SHA256SUMS | xargs -I{} install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/samplegate/golden/{}
 format:
-	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cu')
+	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-clang

@@ -95,7 +95,7 @@ sanitize() {
 PLAN
     step sanitizer-requests "$build/samplegate" requests "$log/sanitizer-plan.json" -o "$log/sanitizer-requests" || return 0
     for tool in memcheck racecheck initcheck synccheck; do
-        for rule in race categorical; do
+        for rule in race categorical seeded; do
             step "$tool-$rule" sh -c '"$0" --tool "$1" --error-exitcode 9 --log-file "$2" "$3" "cuda:$4" <"$5" >/dev/null' \
                 "$sanitizer" "$tool" "$log/$tool-$rule.log" "$build/samplegate-host" "$rule" "$log/sanitizer-requests" || true
         done
@@ -105,10 +105,10 @@ PLAN
 # Our own kernels: every token is the reference's; then the distribution, judged like any stranger's.
 if why=$("$build/samplegate-host" cuda:race </dev/null 2>&1); then
     on_gpu=1
-    for rule in greedy categorical race gumbel torch-race; do
+    for rule in greedy categorical race gumbel torch-race seeded seeded-2025; do
         identical "cuda-$rule-tokens" "$rule" pair
     done
-    for rule in categorical race gumbel; do
+    for rule in categorical race gumbel seeded; do
         step "cuda-$rule" "$build/samplegate" run --sut "cuda:$rule" --plan quick --require gpu --out "$log/cuda-$rule" || true
     done
     sanitizer=$(command -v compute-sanitizer || ls "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer 2>/dev/null || true)

@@ -5,10 +5,10 @@
  * anew wherever they are needed, and noise never leaves registers: no workspace. A defect that the tests
  * plant is one of CUDA_DEFECT's values. SPDX-License-Identifier: MIT */
 #include "kernels/cuda.h"
-#include "kernels/exponential.h"
-#include "kernels/philox.h"
-#include "kernels/rules.h"
 #include "kernels/shim/launch.h"
+#include "kernels/cuda_rules.cuh"
+#include "kernels/fixed_point.h"
+#include "kernels/philox.h"
 #include "kernels/softmax.h"
 
 #define WARP 32u
@@ -24,96 +24,6 @@
 #    define CUDA_DEFECT DEFECT_NONE
 #endif
 #define PARTIALS (CUDA_DEFECT == DEFECT_SHORT_ARRAY ? WARPS_MAX - 1 : WARPS_MAX)
-
-/* A float as an integer in the same order; both zeros are one. Not for NaN. */
-__device__ static uint32_t ordered(float x)
-{
-    const uint32_t bits = kernel_bits(kernel_add(x, 0.0f));
-    return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
-}
-
-__device__ static float ordered_inverse(uint32_t order)
-{
-    return kernel_float(order ^ (order >> 31 ? 0x80000000u : 0xffffffffu));
-}
-
-/* A candidate token: the largest is the largest score's, of equal scores the lowest id's. 0: no candidate. */
-__device__ static uint64_t candidate(uint32_t score, uint32_t id)
-{
-    return (uint64_t)score << 32 | (0xffffffffu - id);
-}
-
-__device__ static int32_t candidate_token(uint64_t key)
-{
-    return key ? (int32_t)(0xffffffffu - (uint32_t)key) : SAMPLER_INVALID_ROW;
-}
-
-__device__ static float minus_infinity()
-{
-    return kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
-}
-
-/* The rules: how a token is found, and the candidate that one id is, as in rules.h. */
-enum draws_by { BEST_WEIGHT, BEST_WITH_NOISE, CDF };
-
-struct greedy_logits {
-    static const enum draws_by by = BEST_WEIGHT;
-    __device__ static uint64_t of(float logit, float, uint32_t id)
-    {
-        return logit > minus_infinity() ? candidate(ordered(logit), id) : 0;
-    }
-};
-
-struct greedy_weights {
-    static const enum draws_by by = BEST_WEIGHT;
-    __device__ static uint64_t of(float weight, float, uint32_t id)
-    {
-        return kernel_weight_valid(weight) ? candidate(ordered(weight), id) : 0;
-    }
-};
-
-struct race {
-    static const enum draws_by by = BEST_WITH_NOISE;
-    __device__ static float noise(uint32_t word)
-    {
-        return exponential_of_word(word);
-    }
-    __device__ static uint64_t of(float weight, float q, uint32_t id)
-    {
-        const float score = kernel_divide(weight, q);
-        return kernel_weight_valid(weight) && score > -1.0f ? candidate(ordered(score), id) : 0;
-    }
-};
-
-struct gumbel {
-    static const enum draws_by by = BEST_WITH_NOISE;
-    __device__ static float noise(uint32_t word)
-    {
-        return exponential_of_word(word);
-    }
-    __device__ static uint64_t of(float weight, float q, uint32_t id)
-    {
-        const float score = kernel_subtract(elementary_log(weight), elementary_log(q));
-        return kernel_weight_valid(weight) && score > minus_infinity() ? candidate(ordered(score), id) : 0;
-    }
-};
-
-struct torch_race {
-    static const enum draws_by by = BEST_WITH_NOISE;
-    __device__ static float noise(uint32_t word)
-    {
-        return torch_exponential_of_word(word);
-    }
-    __device__ static uint64_t of(float weight, float q, uint32_t id)
-    {
-        const float score = kernel_divide(weight, q);
-        return candidate(score != score ? 0xffffffffu : ordered(score), id);
-    }
-};
-
-struct inverse_cdf {
-    static const enum draws_by by = CDF;
-};
 
 struct larger {
     __device__ static uint64_t of(uint64_t a, uint64_t b)
@@ -225,6 +135,31 @@ __device__ static uint64_t argmax(const Row &row, const float *q, uint64_t *part
     return block_combine<larger>(best, partial);
 }
 
+/* The same with a hash for noise. */
+template <class Rule, class Row>
+__device__ static uint64_t argmax_hashed(const Row &row, uint32_t start, uint64_t *partial)
+{
+    uint64_t best = 0;
+    for (uint32_t id = threadIdx.x; id < row.vocab; id += blockDim.x)
+        best = larger::of(best, Rule::of(row.weight(id), start, id));
+    return block_combine<larger>(best, partial);
+}
+
+/* The same where a score takes 64 bits: first the best score, then the lowest id that has it. */
+template <class Rule, class Row>
+__device__ static uint64_t argmax_double(const Row &row, uint32_t start, uint64_t *partial)
+{
+    uint64_t best = 0;
+    uint32_t best_id = 0;
+    for (uint32_t id = threadIdx.x; id < row.vocab; id += blockDim.x) {
+        const uint64_t score = Rule::of(row.weight(id), start, id);
+        best_id = score > best ? id : best_id;
+        best = larger::of(best, score);
+    }
+    const uint64_t top = block_combine<larger>(best, partial);
+    return block_combine<larger>(top && best == top ? candidate(1, best_id) : 0, partial);
+}
+
 /* Sum of the masses of ids first, first + step, .. below end. */
 template <class Row>
 __device__ static uint64_t mass(const Row &row, uint32_t first, uint32_t end, uint32_t step, int scale)
@@ -285,6 +220,10 @@ __global__ static void __launch_bounds__(WARP *WARPS_MAX) draw_kernel(const stru
             token = categorical(row, block.word[0] | (uint64_t)block.word[1] << 32, partial);
         } else if constexpr (Rule::by == BEST_WEIGHT) {
             token = candidate_token(argmax<Rule>(row, partial));
+        } else if constexpr (Rule::by == BEST_WITH_HASH) {
+            token = candidate_token(argmax_hashed<Rule>(row, Rule::start(seed, position), partial));
+        } else if constexpr (Rule::by == BEST_DOUBLE_WITH_HASH) {
+            token = candidate_token(argmax_double<Rule>(row, Rule::start(seed, position), partial));
         } else if (call.noise) {
             token = candidate_token(argmax<Rule>(row, call.noise + blockIdx.x * call.vocab, partial));
         } else {
@@ -304,6 +243,8 @@ static const draw_function kernels[RULE_COUNT][2] = {
     /* RULE_RACE */ {draw_kernel<race, true>, draw_kernel<race, false>},
     /* RULE_GUMBEL */ {draw_kernel<gumbel, true>, draw_kernel<gumbel, false>},
     /* RULE_TORCH_RACE */ {draw_kernel<torch_race, true>, draw_kernel<torch_race, false>},
+    /* RULE_SEEDED */ {draw_kernel<seeded, true>, draw_kernel<seeded, false>},
+    /* RULE_SEEDED_2025 */ {draw_kernel<seeded_2025, true>, draw_kernel<seeded_2025, false>},
 };
 
 int cuda_rule_known(enum sampler_rule rule)

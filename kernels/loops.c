@@ -6,6 +6,7 @@
 #include "kernels/loops.h"
 #include "kernels/exponential.h"
 #include "kernels/philox.h"
+#include "kernels/seeded.h"
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -82,6 +83,12 @@ static inline void group_words(uint64_t seed, uint64_t position, size_t group, u
 }
 #endif
 
+/* Column of a lane within its group. */
+static inline uint32_t lane_column(uint32_t lane)
+{
+    return lane % 16 * 4 + lane / 16;
+}
+
 /* The running best of each lane and the group it came from. */
 struct lead {
     float score[LOOPS_GROUP];
@@ -110,7 +117,7 @@ static inline void lead_take(struct lead *lead, const float score[LOOPS_GROUP], 
 static inline int32_t lead_column(struct lead *lead)
 {
     for (uint32_t l = 0; l < LOOPS_GROUP; l++)
-        lead->group[l] = lead->group[l] * LOOPS_GROUP + l % 16 * 4 + l / 16; /* now a column */
+        lead->group[l] = lead->group[l] * LOOPS_GROUP + lane_column(l); /* now a column */
 #pragma GCC unroll 6
     for (size_t half = LOOPS_GROUP / 2; half > 0; half /= 2)
         for (size_t l = 0; l < half; l++) {
@@ -168,6 +175,53 @@ DRAW(race, race_noise, race_score)
 DRAW(gumbel, race_noise, gumbel_score)
 DRAW(torch_race, torch_noise, race_score)
 
+static int32_t seeded(const double *logs, size_t groups, uint64_t seed, uint64_t position)
+{
+    const uint32_t start = seeded_hash_start(seed, position);
+    double best[LOOPS_GROUP];
+    uint64_t where[LOOPS_GROUP];
+    for (uint32_t l = 0; l < LOOPS_GROUP; l++) {
+        best[l] = (double)kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
+        where[l] = lane_column(l);
+    }
+    for (size_t group = 0; group < groups; group++) {
+        uint32_t hash[LOOPS_GROUP];
+        double score[LOOPS_GROUP];
+        for (uint32_t l = 0; l < LOOPS_GROUP; l++)
+            hash[l] = seeded_hash_column(start, (uint32_t)(group * LOOPS_GROUP) + lane_column(l));
+        for (size_t l = 0; l < LOOPS_GROUP; l++)
+            score[l] = kernel_double_add(logs[group * LOOPS_GROUP + l], seeded_gumbel(hash[l]));
+        for (size_t l = 0; l < LOOPS_GROUP; l++) {
+            const uint64_t larger = kernel_double_mask(score[l] > best[l]);
+            const uint64_t column = group * LOOPS_GROUP + lane_column((uint32_t)l);
+            best[l] = kernel_double_of(
+                kernel_double_select(larger, kernel_double_bits(score[l]), kernel_double_bits(best[l])));
+            where[l] = kernel_double_select(larger, column, where[l]);
+        }
+    }
+    size_t first = 0;
+    for (size_t l = 1; l < LOOPS_GROUP; l++)
+        if (best[l] > best[first] || (best[l] == best[first] && where[l] < where[first]))
+            first = l;
+    return (int32_t)where[first];
+}
+
+static int32_t seeded_2025(const float *logs, size_t groups, uint64_t seed, uint64_t position)
+{
+    const uint32_t start = seeded_2025_start(seed, position);
+    struct lead lead;
+    lead_start(&lead);
+    for (size_t group = 0; group < groups; group++) {
+        float score[LOOPS_GROUP];
+        for (uint32_t l = 0; l < LOOPS_GROUP; l++) {
+            const float u = seeded_2025_uniform(start, (uint32_t)(group * LOOPS_GROUP) + lane_column(l));
+            score[l] = kernel_add(seeded_2025_gumbel(u), logs[group * LOOPS_GROUP + l]);
+        }
+        lead_take(&lead, score, group);
+    }
+    return lead_column(&lead);
+}
+
 #define DRAW_WITH_NOISE(name, score_of)                                                                      \
     static int32_t name(const float *scores, const float *q, size_t vocab)                                   \
     {                                                                                                        \
@@ -224,6 +278,6 @@ MAP(log_map, float, elementary_log)
 MAP(exp_map, float, elementary_exp)
 
 const struct loops PASTE(loops_, ISA) = {
-    TEXT(ISA),         race,    gumbel,  torch_race, race_with_noise, gumbel_with_noise, noise, exponential,
-    torch_exponential, log_map, exp_map,
+    TEXT(ISA),         race,  gumbel,      torch_race,        seeded,  seeded_2025, race_with_noise,
+    gumbel_with_noise, noise, exponential, torch_exponential, log_map, exp_map,
 };

@@ -25,7 +25,11 @@ struct loops {
     int32_t (*race)(const float *scores, size_t groups, uint64_t seed, uint64_t position);
     int32_t (*gumbel)(const float *scores, size_t groups, uint64_t seed, uint64_t position);
     int32_t (*torch_race)(const float *scores, size_t groups, uint64_t seed, uint64_t position);
-    /* The same from the caller's noise q[vocab], in column order, each positive and finite. */
+    /* The same keyed by a hash (seeded.h); logs in lane order, none NaN, -inf where a column must not win. */
+    int32_t (*seeded)(const double *logs, size_t groups, uint64_t seed, uint64_t position);
+    int32_t (*seeded_2025)(const float *logs, size_t groups, uint64_t seed, uint64_t position);
+    /* The same as race and gumbel from the caller's noise q[vocab], in column order, each positive and
+     * finite. */
     int32_t (*race_with_noise)(const float *scores, const float *q, size_t vocab);
     int32_t (*gumbel_with_noise)(const float *scores, const float *q, size_t vocab);
     /* q[vocab] in column order: the noise of race and gumbel. */

@@ -1,33 +1,9 @@
-/* row.c: prepare a row: softmax, the tokens that need no noise, scores in lane order, the fixed-point CDF.
+/* row.c: prepare a row: check the parameters, the tokens that need no noise, scores in lane order, the CDF.
  * SPDX-License-Identifier: MIT */
 #include "kernels/row.h"
 #include <stdlib.h>
 #include "kernels/rules.h"
-#include "kernels/softmax.h"
-
-/* softmax() of softmax.h, the exponentials by the vector loops: the same bits. */
-static void weights_of_logits(struct sampler_row *row, const float *logits, float temperature)
-{
-    float *const w = row->weights;
-    float largest = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
-    for (size_t i = 0; i < row->vocab; i++) {
-        w[i] = kernel_divide(logits[i], temperature);
-        if (w[i] > largest)
-            largest = w[i];
-    }
-    uint64_t sum = 0;
-    float part[256];
-    for (size_t first = 0; first < row->vocab; first += 256) {
-        const size_t n = row->vocab - first < 256 ? row->vocab - first : 256;
-        for (size_t i = 0; i < n; i++)
-            part[i] = kernel_subtract(w[first + i], largest);
-        row->loops->exp(part, w + first, n);
-        for (size_t i = 0; i < n; i++)
-            sum += fixed_point_of(w[first + i], FIXED_POINT_SUM_BITS);
-    }
-    for (size_t i = 0; i < row->vocab; i++)
-        w[i] = softmax_probability(w[i], sum);
-}
+#include "kernels/seeded.h"
 
 /* The token that no noise can change, or ROW_TOKEN_OPEN. */
 static int32_t token_without_noise(const struct sampler_row *row)
@@ -35,6 +11,12 @@ static int32_t token_without_noise(const struct sampler_row *row)
     if (row->rule == RULE_TORCH_RACE) {
         for (size_t i = 0; i < row->vocab; i++)
             if (isnan(row->weights[i]))
+                return (int32_t)i;
+        return ROW_TOKEN_OPEN;
+    }
+    if (row->rule == RULE_SEEDED_2025) {
+        for (size_t i = 0; i < row->vocab; i++)
+            if (isnan(seeded_2025_log(row->weights[i])))
                 return (int32_t)i;
         return ROW_TOKEN_OPEN;
     }
@@ -58,12 +40,27 @@ static int scores_fill(struct sampler_row *row)
         const int valid = kernel_weight_valid(row->weights[i]);
         if (row->rule == RULE_GUMBEL)
             score[i] = valid ? score[i] : minus_infinity;
+        else if (row->rule == RULE_SEEDED_2025)
+            score[i] = seeded_2025_log(row->weights[i]);
         else
             score[i] = valid || row->rule == RULE_TORCH_RACE ? row->weights[i] : -1.0f;
     }
     for (size_t i = 0; i < size; i++)
         row->scores[loops_place(i)] = i < row->vocab ? score[i] : minus_infinity;
     free(score);
+    return 0;
+}
+
+static int logs_fill(struct sampler_row *row)
+{
+    const size_t size = row->groups * LOOPS_GROUP;
+    row->logs = malloc(size * sizeof *row->logs);
+    if (!row->logs)
+        return -1;
+    for (size_t i = 0; i < size; i++) {
+        const float weight = i < row->vocab ? row->weights[row->ids ? row->ids[i] : i] : 0;
+        row->logs[loops_place(i)] = row->ids ? seeded_log_double(weight) : seeded_log(weight);
+    }
     return 0;
 }
 
@@ -85,39 +82,90 @@ static int row_prepare(struct sampler_row *row)
     row->token = token_without_noise(row);
     if (row->rule == RULE_GREEDY || row->token == SAMPLER_INVALID_ROW)
         return 0;
-    return row->rule == RULE_CATEGORICAL ? cdf_fill(row) : scores_fill(row);
+    switch (row->rule) {
+    case RULE_CATEGORICAL:
+        return cdf_fill(row);
+    case RULE_SEEDED:
+        return logs_fill(row);
+    default:
+        return scores_fill(row);
+    }
+}
+
+static enum sampler_status parameters_check(const struct loops *loops, enum sampler_rule rule,
+                                            enum sampler_values kind, size_t vocab,
+                                            const struct sampler_parameters *parameters)
+{
+    const struct filter_rule *filter = parameters->filter_rule;
+    const float t = (float)parameters->temperature;
+    if (!loops)
+        return SAMPLER_BAD_ISA;
+    if (vocab == 0 || vocab > FIXED_POINT_VOCAB_MAX)
+        return SAMPLER_BAD_VOCAB;
+    if (!kernel_weight_valid(t) || (kind == SAMPLER_PROBABILITIES && t != 1.0f))
+        return SAMPLER_BAD_TEMPERATURE;
+    switch (filter_parameters_check(&parameters->filter)) {
+    case FILTER_BAD_TOP_K:
+        return SAMPLER_BAD_TOP_K;
+    case FILTER_BAD_TOP_P:
+        return SAMPLER_BAD_TOP_P;
+    case FILTER_BAD_MIN_P:
+        return SAMPLER_BAD_MIN_P;
+    default:
+        break;
+    }
+    if ((parameters->penalties && kind == SAMPLER_PROBABILITIES) ||
+        (parameters->seeded_by_rank && rule != RULE_SEEDED) || (unsigned)rule >= RULE_COUNT ||
+        (filter && filter->temperature_last && filter->boundary == FILTER_SPLIT))
+        return SAMPLER_BAD_COMBINATION;
+    return SAMPLER_OK;
+}
+
+static enum sampler_status row_fill(struct sampler_row *row, enum sampler_values kind, const float *values,
+                                    const struct sampler_parameters *parameters)
+{
+    int empty = 0;
+    const enum sampler_status status = row_weights(row, kind, values, parameters, &empty);
+    if (status != SAMPLER_OK || (row->rule == RULE_GREEDY && kind == SAMPLER_LOGITS))
+        return status;
+    if (empty) {
+        row->token = SAMPLER_INVALID_ROW;
+        return SAMPLER_OK;
+    }
+    return row_prepare(row) == 0 ? SAMPLER_OK : SAMPLER_NO_MEMORY;
+}
+
+struct sampler_row *row_make(const struct loops *loops, enum sampler_rule rule, enum sampler_values kind,
+                             const float *values, size_t vocab, const struct sampler_parameters *parameters,
+                             enum sampler_status *status)
+{
+    *status = parameters_check(loops, rule, kind, vocab, parameters);
+    if (*status != SAMPLER_OK)
+        return NULL;
+    struct sampler_row *row = calloc(1, sizeof *row);
+    if (!row) {
+        *status = SAMPLER_NO_MEMORY;
+        return NULL;
+    }
+    row->loops = loops;
+    row->rule = rule;
+    row->vocab = vocab;
+    row->groups = (vocab + LOOPS_GROUP - 1) / LOOPS_GROUP;
+    *status = row_fill(row, kind, values, parameters);
+    if (*status != SAMPLER_OK) {
+        sampler_row_free(row);
+        return NULL;
+    }
+    return row;
 }
 
 struct sampler_row *row_new(const struct loops *loops, enum sampler_rule rule, enum sampler_values kind,
                             const float *values, size_t vocab, double temperature)
 {
-    const float t = (float)temperature;
-    if (!loops || (unsigned)rule >= RULE_COUNT || vocab == 0 || vocab > FIXED_POINT_VOCAB_MAX ||
-        !kernel_weight_valid(t) || (kind == SAMPLER_PROBABILITIES && t != 1.0f))
-        return NULL;
-    struct sampler_row *row = calloc(1, sizeof *row);
-    if (!row)
-        return NULL;
-    row->loops = loops;
-    row->rule = rule;
-    row->vocab = vocab;
-    row->groups = (vocab + LOOPS_GROUP - 1) / LOOPS_GROUP;
-    if (rule == RULE_GREEDY && kind == SAMPLER_LOGITS) {
-        row->token = rule_greedy_logits(values, vocab);
-        return row;
-    }
-    row->weights = malloc(vocab * sizeof *row->weights);
-    if (row->weights) {
-        if (kind == SAMPLER_LOGITS)
-            weights_of_logits(row, values, t);
-        else
-            memcpy(row->weights, values, vocab * sizeof *values);
-    }
-    if (!row->weights || row_prepare(row) != 0) {
-        sampler_row_free(row);
-        return NULL;
-    }
-    return row;
+    struct sampler_parameters parameters = sampler_parameters_none();
+    enum sampler_status status;
+    parameters.temperature = temperature;
+    return row_make(loops, rule, kind, values, vocab, &parameters, &status);
 }
 
 struct sampler_row *sampler_row_new(enum sampler_rule rule, enum sampler_values kind, const float *values,
@@ -126,12 +174,28 @@ struct sampler_row *sampler_row_new(enum sampler_rule rule, enum sampler_values 
     return row_new(loops_chosen(), rule, kind, values, vocab, temperature);
 }
 
+struct sampler_row *sampler_row_make(enum sampler_rule rule, enum sampler_values kind, const float *values,
+                                     size_t vocab, const struct sampler_parameters *parameters,
+                                     enum sampler_status *status)
+{
+    return row_make(loops_chosen(), rule, kind, values, vocab, parameters, status);
+}
+
+void sampler_row_kept(const struct sampler_row *row, uint8_t *kept)
+{
+    for (size_t i = 0; i < row->vocab; i++)
+        kept[i] = (uint8_t)(row->rule == RULE_GREEDY ? row->token == (int32_t)i
+                                                     : kernel_weight_valid(row->weights[i]));
+}
+
 void sampler_row_free(struct sampler_row *row)
 {
     if (!row)
         return;
     free(row->weights);
     free(row->scores);
+    free(row->logs);
+    free(row->ids);
     free(row->cdf);
     free(row);
 }

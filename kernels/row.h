@@ -14,11 +14,21 @@ struct sampler_row {
     int32_t
         token; /* the only possible token (greedy, an invalid row, a NaN for torch-race), or ROW_TOKEN_OPEN */
     float *weights; /* [vocab] probabilities as the scalar rules take them */
-    float *scores;  /* [groups * LOOPS_GROUP] in lane order for race, gumbel and torch-race; else NULL */
-    uint64_t *cdf;  /* [vocab] inclusive, for categorical; else NULL */
+    float *scores;  /* [groups * LOOPS_GROUP] in lane order for race, gumbel, torch-race, seeded-2025 */
+    double *logs;   /* [groups * LOOPS_GROUP] in lane order for seeded */
+    uint32_t *ids;  /* [vocab] rank to id, where the noise goes by rank */
+    uint64_t *cdf;  /* [vocab] inclusive, for categorical; what a rule does not use is NULL */
 };
 
-/* sampler_row_new on the loops of one instruction set. */
+/* sampler_row_make and sampler_row_new on the loops of one instruction set (NULL: SAMPLER_BAD_ISA). */
+struct sampler_row *row_make(const struct loops *loops, enum sampler_rule rule, enum sampler_values kind,
+                             const float *values, size_t vocab, const struct sampler_parameters *parameters,
+                             enum sampler_status *status);
 struct sampler_row *row_new(const struct loops *loops, enum sampler_rule rule, enum sampler_values kind,
                             const float *values, size_t vocab, double temperature);
+
+/* row_weights.c: fill row->weights (allocated) from the values: penalties, temperature, softmax, filters; and
+ * row->ids if asked for. *empty: filters ran and found no weight. */
+enum sampler_status row_weights(struct sampler_row *row, enum sampler_values kind, const float *values,
+                                const struct sampler_parameters *parameters, int *empty);
 #endif

@@ -7,8 +7,9 @@
 #include "kernels/rules.h"
 
 static const char *const rule_names[RULE_COUNT] = {
-    [RULE_GREEDY] = "greedy", [RULE_CATEGORICAL] = "categorical", [RULE_RACE] = "race",
-    [RULE_GUMBEL] = "gumbel", [RULE_TORCH_RACE] = "torch-race",
+    [RULE_GREEDY] = "greedy",           [RULE_CATEGORICAL] = "categorical", [RULE_RACE] = "race",
+    [RULE_GUMBEL] = "gumbel",           [RULE_TORCH_RACE] = "torch-race",   [RULE_SEEDED] = "seeded",
+    [RULE_SEEDED_2025] = "seeded-2025",
 };
 
 const char *sampler_rule_name(enum sampler_rule rule)
@@ -22,6 +23,41 @@ int sampler_rule_of(const char *name)
         if (strcmp(name, rule_names[rule]) == 0)
             return rule;
     return -1;
+}
+
+struct sampler_parameters sampler_parameters_none(void)
+{
+    return (struct sampler_parameters){.temperature = 1, .filter = {.top_k = -1, .top_p = 1, .min_p = 0}};
+}
+
+const char *sampler_status_text(enum sampler_status status)
+{
+    switch (status) {
+    case SAMPLER_OK:
+        return "accepted";
+    case SAMPLER_NO_MEMORY:
+        return "out of memory";
+    case SAMPLER_BAD_VOCAB:
+        return "a row must have 1 to 2^20 values";
+    case SAMPLER_BAD_TEMPERATURE:
+        return "temperature must be positive and finite, and 1 with probabilities";
+    case SAMPLER_BAD_TOP_K:
+        return "top_k must be -1 (off) or at least 1";
+    case SAMPLER_BAD_TOP_P:
+        return "top_p must be above 0 (1: off)";
+    case SAMPLER_BAD_MIN_P:
+        return "min_p must be 0 (off) to 1";
+    case SAMPLER_BAD_PENALTY:
+        return "repetition_penalty must be positive and finite, the other penalties finite";
+    case SAMPLER_BAD_TOKEN:
+        return "prompt, output and stop ids must be ids of the row";
+    case SAMPLER_BAD_MIN_TOKENS:
+        return "min_tokens must not be negative";
+    case SAMPLER_BAD_COMBINATION:
+        return "these options do not go together";
+    default:
+        return "SAMPLEGATE_ISA is unknown or not on this machine; known: baseline avx2 avx512";
+    }
 }
 
 const char *sampler_isa(void)
@@ -58,6 +94,12 @@ static int32_t draw_one(const struct sampler_row *row, uint64_t seed, uint64_t p
         return row->loops->gumbel(row->scores, row->groups, seed, position);
     case RULE_TORCH_RACE:
         return row->loops->torch_race(row->scores, row->groups, seed, position);
+    case RULE_SEEDED: {
+        const int32_t column = row->loops->seeded(row->logs, row->groups, seed, position);
+        return row->ids ? (int32_t)row->ids[column] : column;
+    }
+    case RULE_SEEDED_2025:
+        return row->loops->seeded_2025(row->scores, row->groups, seed, position);
     default:
         return row->loops->race(row->scores, row->groups, seed, position);
     }

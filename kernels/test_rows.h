@@ -1,6 +1,6 @@
 /* test_rows.h: rows of every kind, and the tokens of the scalar definition on them; for tests of executors.
  *
- * The definition is rules.h on noise made word by word with philox.h and exponential.h.
+ * The definition is rules.h and seeded.h on noise made word by word with philox.h and exponential.h.
  * SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_TEST_ROWS_H
 #define SAMPLEGATE_TEST_ROWS_H
@@ -8,12 +8,15 @@
 #include "kernels/philox.h"
 #include "kernels/rules.h"
 #include "kernels/sampler.h"
+#include "kernels/seeded.h"
 #include "kernels/softmax.h"
 
 #define VOCAB_MAX 151936
 
 /* The row under test, its weights, and the noise of one draw. */
 static float values[VOCAB_MAX], weights[VOCAB_MAX], race_q[VOCAB_MAX], torch_q[VOCAB_MAX];
+static double log_weights[VOCAB_MAX];
+static float log_weights_2025[VOCAB_MAX];
 
 /* Rows of every kind; `k` varies the numbers. */
 enum row_kind {
@@ -83,13 +86,17 @@ static inline void row_fill(enum row_kind kind, enum sampler_values values_kind,
     }
 }
 
-/* `weights` of the row in `values`. */
+/* `weights`, and their logs, of the row in `values`. */
 static inline void weights_fill(enum sampler_values kind, size_t vocab, double temperature)
 {
     if (kind == SAMPLER_LOGITS)
         softmax(values, vocab, (float)temperature, weights);
     else
         memcpy(weights, values, vocab * sizeof *weights);
+    for (size_t i = 0; i < vocab; i++) {
+        log_weights[i] = seeded_log(weights[i]);
+        log_weights_2025[i] = seeded_2025_log(weights[i]);
+    }
 }
 
 static inline void noise_fill(uint64_t seed, uint64_t position, size_t vocab)
@@ -118,8 +125,12 @@ static inline int32_t token_of_definition(enum sampler_rule rule, enum sampler_v
         return rule_race(weights, race_q, vocab);
     case RULE_GUMBEL:
         return rule_gumbel(weights, race_q, vocab);
-    default:
+    case RULE_TORCH_RACE:
         return rule_torch_race(weights, torch_q, vocab);
+    case RULE_SEEDED:
+        return rule_seeded(log_weights, vocab, seed, position);
+    default:
+        return rule_seeded_2025(log_weights_2025, vocab, seed, position);
     }
 }
 #endif

@@ -172,7 +172,7 @@ static void refusals(void **state)
     assert_null(sampler_row_new(RULE_RACE, SAMPLER_LOGITS, row, ((size_t)1 << 20) + 1, 1));
     assert_null(sampler_row_new(RULE_COUNT, SAMPLER_LOGITS, row, 2, 1));
     sampler_row_free(NULL);
-    const enum sampler_rule without_noise[] = {RULE_GREEDY, RULE_CATEGORICAL};
+    const enum sampler_rule without_noise[] = {RULE_GREEDY, RULE_CATEGORICAL, RULE_SEEDED, RULE_SEEDED_2025};
     for (size_t r = 0; r < COUNT(without_noise); r++) {
         struct sampler_row *greedy = sampler_row_new(without_noise[r], SAMPLER_LOGITS, row, 2, 1);
         assert_non_null(greedy);

@@ -155,6 +155,17 @@ static void test_far_out_is_not_a_failure(void **state)
     }
 }
 
+static void test_two_sample_worst(void **state)
+{
+    (void)state;
+    const uint64_t a[] = {0, 10, 500}, b[] = {10, 0, 500}, none[] = {0, 0, 0};
+    assert_close(two_sample_worst(a, b, 3), 6 * ldexp(1, -10),
+                 1e-12); /* ten heads of ten; 3 cells, 2 sides */
+    assert_close(two_sample_worst(a, b, 2), 4 * ldexp(1, -10), 1e-12);
+    assert_true(two_sample_worst(a, a, 3) == 1 && two_sample_worst(a, none, 3) == 1);
+    assert_true(two_sample_worst(b, b, 2) == 1); /* one live cell */
+}
+
 static void test_two_sample_statistic(void **state)
 {
     (void)state;
@@ -208,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_no_test),
         cmocka_unit_test(test_far_out_is_not_a_failure),
         cmocka_unit_test(test_two_sample_statistic),
+        cmocka_unit_test(test_two_sample_worst),
         cmocka_unit_test(test_detectable),
     };
     return cmocka_run_group_tests_name("stats/chi_square", tests, NULL, NULL);

@@ -25,8 +25,14 @@ struct chi_square chi_square_test(const uint64_t *observed, const double *mass, 
  * the smallest effect this cell could have seen, as sum (q-p)^2/p. */
 double chi_square_detectable(double df, double draws, double alpha, double power);
 
+/* The same for a normal statistic: how many standard deviations of shift. */
+double normal_detectable(double alpha, double power);
+
 /* Homogeneity of two count vectors over the same cells (cells with no count in either are dropped). */
 struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t cells);
+/* p-value of the one cell whose shares differ most, exact, after Bonferroni over cells and sides: best for a few cells
+ * among many, which the sum over all of them drowns. */
+double two_sample_worst(const uint64_t *a, const uint64_t *b, size_t cells);
 
 /* One directed contrast: Z = sum h (X - n p) / sqrt(n (sum p h^2 - (sum p h)^2)). Both tails by the normal law. */
 struct contrast {
@@ -45,6 +51,16 @@ struct binomial_tails {
     struct tail upper, lower;
 };
 struct binomial_tails binomial_test(uint64_t hits, uint64_t draws, double p);
+
+/* Equal tokens among `pairs` pairs of draws, no draw in two of them. */
+struct pairs {
+    double expected;
+    struct binomial_tails tails;
+};
+struct pairs pairs_test(uint64_t equal, uint64_t pairs, const double *pmf, size_t vocab);
+/* The same, given the counts of all draws: sees dependence alone, whatever the law. Conservative: given the counts, equal
+ * pairs scatter no more than a binomial. */
+struct pairs pairs_test_given(uint64_t equal, uint64_t pairs, const uint64_t *counts, size_t vocab);
 
 /* Every id's exact binomial tails; the most extreme one after Bonferroni over ids (and per side). Best for one token
  * lost, gained or swapped. p of the result is already multiplied by the number of ids, and at most 1. */

@@ -2,23 +2,42 @@
 import fnmatch
 import json
 
+import defaults_cases
 import equivalence
+import predicate_cases
+import products
 import tokens
 from files import write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
+SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/"
 ENTRIES = {
     "equivalence/tables.json": {"kind": "model", "program": "golden/model/equivalence.py", "version": equivalence.VERSION, "python": PYTHON,
                                 "source": "exact law of the tables in golden/plans/, 60-digit decimals"},
     "agreement/tokens.json": {"kind": "model", "program": "golden/model/tokens.py", "version": tokens.VERSION, "python": PYTHON,
                               "source": "Philox4x32-10 in integers, logarithms in 60-digit decimals"},
+    "predicate/path.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
+                            "source": SGLANG},
+    "predicate/history.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
+                               "source": SGLANG + "; every state recomputed from the whole history"},
+    "predicate/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
+                                "source": SGLANG + "; hashes of full products"},
+    "defaults/effective.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
+                                "source": SGLANG},
+    "defaults/normalize.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
+                                "source": SGLANG},
+    "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
+                               "source": SGLANG + "; hashes of full products"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
     "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
     "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},
     "kat/elementary.txt": {"kind": "recorded", "program": "kernels/test_elementary.c", "version": "1",
                            "source": "output hashes of our own exp, log and Exp(1), which every compiler and instruction set must "
                                      "give; what is right about them the test asks MPFR"},
+    "kat/seeded.txt": {"kind": "witness", "version": "sglang 0.5.19, 0.5.20, 0.5.23",
+                       "source": "hash kernel and sampler of the wheels on CPU (torch 2.15.0); the first two hashes also in "
+                                 "https://github.com/sgl-project/sglang/issues/25106 and upstream's tests"},
     "calibration/statistics.json": {"kind": "simulation", "program": "stats/test_calibration.c", "version": "1",
                                     "source": "simulated multinomial counts under the null hypothesis; the file says how many and from which seed"},
 }

@@ -8,7 +8,9 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
+import defaults
 import expectations
+import predicate
 import tokens
 from digits import fifteen
 from files import GOLDEN, without_duplicates
@@ -185,6 +187,59 @@ class Tokens(unittest.TestCase):
     def test_edges_are_used(self):
         pairs = [tokens.seed_and_position("x", k) for k in range(24)]
         self.assertEqual([set(tokens.EDGES) - {pair[side] for pair in pairs} for side in (0, 1)], [set(), set()])
+
+
+class Engines(unittest.TestCase):
+    """Hand-found answers of the published article and of the wheels."""
+    QWEN3 = {"generation_config": {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "min_p": 0.0}}
+
+    def route(self, reading, endpoint, requests, server, engine="sglang-0.5.20"):
+        found = [defaults.effective(reading, endpoint, one, server) for one in requests]
+        params = [defaults.normalize(reading, {key: value for key, (value, _) in one.items()}) for one in found]
+        for one in params:
+            defaults.verify(reading, one)
+        return predicate.path_of_batch(reading, engine, server, params)["path"]
+
+    def test_article_examples(self):
+        unfiltered = {"top_p": 1.0, "top_k": -1}
+        for reading in defaults.KNOWN:
+            self.assertEqual(self.route(reading, "chat", [{}], self.QWEN3), "filtered")
+            self.assertEqual(self.route(reading, "chat", [unfiltered], self.QWEN3), "gumbel")
+            self.assertEqual(self.route(reading, "chat", [unfiltered, unfiltered | {"temperature": 0.0}], self.QWEN3), "filtered")
+            self.assertEqual(self.route(reading, "completions", [{}], self.QWEN3), "gumbel")
+            self.assertEqual(self.route(reading, "chat", [{"temperature": 0.0}] * 3, self.QWEN3), "greedy")
+            self.assertEqual(self.route(reading, "chat", [{}], {"deterministic": True}), "deterministic")
+
+    def test_switch(self):
+        self.assertEqual(self.route("upstream", "chat", [{}], {"switch": "No"}), "multinomial")
+        self.assertEqual(self.route("upstream", "chat", [{}], {"switch": "off"}), "gumbel")
+        self.assertEqual(self.route("upstream", "chat", [{}], {}, "sglang-0.5.19"), "multinomial")
+
+    def test_refusals(self):
+        for request, text in (({"top_k": 0}, "top_k must be -1 (disable) or at least 1, got 0."),
+                              ({"top_p": 0.0}, "top_p must be in (0, 1], got 0.0."),
+                              ({"temperature": -0.5}, "temperature must be a non-negative finite number, got -0.5.")):
+            with self.assertRaises(defaults.Refused) as caught:
+                self.route("upstream", "generate", [request], {})
+            self.assertEqual((caught.exception.status, caught.exception.text), (400, text))
+
+    def test_history(self):
+        plain, top_p = frozenset(), frozenset({"top_p"})
+        events = [("admit", "a"), ("admit", "b"), ("join",), ("finish", "b"), ("filter",), ("finish", "a"), ("admit", "c"), ("join",), ("filter",)]
+        seen = {reading: [predicate.History(reading, {"a": plain, "b": top_p, "c": plain}, events[:n]).state()[1] for n in (3, 5, 8, 9)]
+                for reading in defaults.KNOWN}
+        self.assertEqual(seen["article-port"], [top_p, plain, plain, plain])
+        self.assertEqual(seen["article-prose"], [top_p, top_p, plain, plain])  # a left as it finished, so c starts afresh
+        self.assertEqual(seen["upstream"], [top_p, top_p, top_p, top_p])  # a still had a row when c was adopted
+
+    def test_layers(self):
+        server = self.QWEN3 | {"preferred": {"top_k": 40, "repetition_penalty": 1.1}}
+        for reading, endpoint, layers in (("article-prose", "chat", ["model", "preferred"]), ("upstream", "chat", ["model", "model"]),
+                                          ("upstream", "responses", ["model", "model"]), ("upstream", "completions", ["default", "default"]),
+                                          ("upstream", "generate", ["default", "preferred"])):
+            found = defaults.effective(reading, endpoint, {}, server)
+            self.assertEqual([found["temperature"][1], found["top_k"][1]], layers)
+        self.assertEqual(defaults.effective("upstream", "responses", {}, {})["temperature"], (0.7, "default"))
 
 
 class Vectors(unittest.TestCase):

@@ -1,16 +1,20 @@
 """write.py: regenerate the goldens of the independent model; the same input gives the same bytes.
 
-python3 golden/model/write.py                     everything (two minutes)
+python3 golden/model/write.py                     everything (three minutes)
 python3 golden/model/write.py provenance sums     only these steps, in this order: after a plan or another file was added
 """
 import sys
 
+import defaults_cases
 import equivalence
+import predicate_cases
+import products
 import provenance
 import sums
 import tokens
 
-STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "provenance": provenance.write, "sums": sums.write}
+STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "predicate": predicate_cases.write, "defaults": defaults_cases.write,
+         "products": products.write, "provenance": provenance.write, "sums": sums.write}
 
 
 def main(names):

@@ -12,21 +12,29 @@
 #include "stats/tests.h"
 #include "suite/judge/plan.h"
 
+/* Pairs of draws, no draw in two pairs of a kind, and how many were two times the same token. */
+struct pair_counts {
+    uint64_t pairs, equal;
+};
+
 /* Tokens of one cell and stage, counted: integers, so chunks merge in any order. */
 struct cell_counts {
     size_t vocab, batches;
     uint64_t *batch[PLAN_BATCHES_MAX]; /* [vocab] each */
     uint64_t *pooled;                  /* [vocab] */
     uint64_t batch_draws[PLAN_BATCHES_MAX], draws;
+    struct pair_counts rows;  /* neighbours in one call */
+    struct pair_counts calls; /* the same row of two calls, one after the other */
 };
 
 /* Shared noise: how the SUT's tokens compare with exact arithmetic on the same noise. */
 struct agreement_counts {
     uint64_t rows, mismatches; /* all rows; rows where the token differs from the exact one */
     uint64_t near_ties;        /* rows whose exact gap is within the rounding bound: only these may differ */
-    uint64_t expected_e12;     /* near-tie rows to expect, times 1e12: an integer, so that chunks merge in any order */
-    uint64_t unexplained;      /* mismatches beyond the bound */
-    double worst_gap;          /* nats, of the worst unexplained mismatch */
+    uint64_t
+        expected_e12; /* near-tie rows to expect, times 1e12: an integer, so that chunks merge in any order */
+    uint64_t unexplained; /* mismatches beyond the bound */
+    double worst_gap;     /* nats, of the worst unexplained mismatch */
     uint64_t worst_row;
     int32_t worst_token, worst_exact;
 };
@@ -48,6 +56,7 @@ struct statistic {
     const struct check *check;
     char name[40]; /* unique within (cell, check): "batch-32/upper" */
     bool violation;
+    bool dependence; /* it looks at draws together: once it is rejected, no bound on the law holds */
     enum statistic_kind kind;
     struct tail tail;
     double value, expected;
@@ -72,10 +81,12 @@ void evidence_free(struct evidence *evidence);
 struct check {
     const char *key; /* "equivalence.rank": family, dot, name */
     enum cell_family family;
-    const char *golden;      /* file under golden/ that holds the expectation */
-    const char *mutant;      /* id in mutants.so that this check must reject */
-    const char *mutant_cell; /* cell of plan gate on which it is rejected */
-    const char *sentence;    /* for users */
+    const char *golden;       /* file under golden/ that holds the expectation */
+    const char *mutant;       /* id in mutants.so that this check must reject */
+    const char *mutant_cell;  /* cell of plan gate on which it is rejected */
+    const char *sentence;     /* for users: what is promised */
+    const char *effect;       /* who is hurt when it is broken, and how */
+    const char *sees, *blind; /* kinds of defect it finds, and kinds it cannot */
     void (*evaluate)(const struct check *check, const struct check_input *input, struct evidence *evidence);
 };
 

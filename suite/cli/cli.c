@@ -37,10 +37,10 @@ static const struct argp_option judging_options[] = {
     {"require", KEY_REQUIRE, "CAP", 0, "Fail if this could not run: gpu, noise, all (may be repeated)", 0},
     {"allow-inconclusive", KEY_ALLOW, 0, 0, "Exit 0 where the verdict is inconclusive", 0},
     {"seed", KEY_SEED, "N", 0, "Use these draws instead of the plan's own", 0},
-    {"out", 'o', "DIR", 0, "Write results.jsonl there", 0},
+    {"out", 'o', "DIR", 0, "Write results.jsonl and junit.xml there", 0},
     {"json", KEY_JSON, 0, 0, "Events on stdout, one object a line, instead of text", 0},
-    {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans (default: the build tree's, else the installed ones)",
-     0},
+    {"golden", KEY_GOLDEN, "DIR", 0,
+     "Goldens and plans (default: the installed ones beside this program, else the source tree's)", 0},
     {0}};
 
 static double seconds(struct argp_state *state, const char *name, const char *text)
@@ -214,5 +214,6 @@ int cli_conclude(const char *command, const struct session *session, const struc
         terminal_verdict(&verdict, session->seconds);
     }
     results_close(results, &trouble);
+    junit_write(options->out, session, NULL, &verdict, session->seconds, &trouble);
     return cli_finish(verdict.exit, &trouble);
 }

@@ -3,12 +3,14 @@
 #define SAMPLEGATE_CLI_H
 #include <argp.h>
 #include "suite/judge/session.h"
+#include "suite/report/junit.h"
 #include "suite/report/results.h"
 #include "suite/report/terminal.h"
 
 #define CLI_REQUIRE_MAX 8
 
-/* Options of the commands that judge; each command's argp takes this one as a child, with &options as its input. */
+/* Options of the commands that judge; each command's argp takes this one as a child, with &options as its
+ * input. */
 struct cli_options {
     const char *plan, *golden, *out;
     struct session_options session;
@@ -17,7 +19,8 @@ struct cli_options {
     const char *seed;
     bool json, allow_inconclusive;
 };
-extern const struct argp cli_judging; /* --plan --golden --check --cell --jobs --timeout --budget --out --json --require --allow-inconclusive --seed */
+extern const struct argp cli_judging; /* --plan --golden --check --cell --jobs --timeout --budget --out --json
+                                         --require --allow-inconclusive --seed */
 extern const struct cli_options cli_defaults;
 
 /* Print a trouble on stderr and return its exit code. */
@@ -28,17 +31,20 @@ int cli_plan(struct plan *plan, const struct cli_options *options, struct troubl
 int cli_check_selection(const struct plan *plan, const struct cli_options *options, struct trouble *trouble);
 /* From now on SIGINT and SIGTERM stop workers and keep results. */
 void cli_catch_signals(void);
-/* After a command has printed all: could stdout take it? Worst of both, by DESIGN's order 2, 130, 99, 1, 3, 77, 0. */
+/* After a command has printed all: could stdout take it? Worst of both, by DESIGN's order 2, 130, 99, 1, 3,
+ * 77, 0. */
 int cli_finish(int exit, const struct trouble *trouble);
 int cli_worst(int a, int b);
 
 /* The end of a command that judged one sampler: verdict, events, text, report. Returns the exit code.
  * every: print the statistics that passed, too. */
-int cli_conclude(const char *command, const struct session *session, const struct cli_options *options, bool every, struct results *results);
+int cli_conclude(const char *command, const struct session *session, const struct cli_options *options,
+                 bool every, struct results *results);
 
 int cli_run(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_repro(int argc, char **argv);
 int cli_golden(int argc, char **argv);
 int cli_requests(int argc, char **argv);

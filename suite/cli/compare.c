@@ -62,7 +62,7 @@ static struct verdict report(const struct arguments *arguments, const struct pla
     struct cell_change *change = calloc(plan->cells, sizeof *change);
     if (!change)
         abort();
-    struct verdict verdict = verdict_compare(old, new, change, common->allow_inconclusive);
+    struct verdict verdict = verdict_compare(old, new, change, common->require, common->allow_inconclusive);
     double seconds = old->seconds + new->seconds;
     results_event(results,
                   event_run("compare", plan, common->session.jobs, (const struct session *[]){old, new},
@@ -78,7 +78,7 @@ static struct verdict report(const struct arguments *arguments, const struct pla
         terminal_session(new, "new", false);
         putchar('\n');
         terminal_differences(old, new);
-        terminal_changes(plan, new, change);
+        terminal_changes(plan, change);
         terminal_verdict(&verdict, seconds);
     }
     free(change);
@@ -117,6 +117,8 @@ int cli_compare(int argc, char **argv)
     } else {
         struct verdict verdict = report(&arguments, &plan, sessions, &results);
         results_close(&results, &trouble);
+        junit_write(arguments.common.out, &sessions[1], &sessions[0], &verdict,
+                    sessions[0].seconds + sessions[1].seconds, &trouble);
         exit = cli_finish(verdict.exit, &trouble);
     }
     results_abandon(&results);

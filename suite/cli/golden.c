@@ -10,7 +10,9 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"golden", 'g', "DIR", 0, "The directory (default: the build tree's, else the installed one)", 0}, {0}};
+    {"golden", 'g', "DIR", 0,
+     "The directory (default: the installed one beside this program, else the source tree's)", 0},
+    {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {

@@ -98,8 +98,8 @@ int cli_list(int argc, char **argv)
             printf("| `%s` | %s | `%s`, `%s` |\n", check->key, check->sentence, check->mutant,
                    check->mutant_cell);
         else
-            printf("%-24s %s\n%24s catches mutant %s on cell %s; expectation golden/%s\n", check->key,
-                   check->sentence, "", check->mutant, check->mutant_cell, check->golden);
+            printf("%s\n    %s\n    catches mutant %s on cell %s; expectation golden/%s\n", check->key,
+                   check->sentence, check->mutant, check->mutant_cell, check->golden);
     }
     if (!arguments.markdown && !arguments.json)
         print_plans(golden);

@@ -14,6 +14,7 @@ static const struct command {
     {"run", "judge one sampler", cli_run},
     {"compare", "gate an upgrade from one sampler to another", cli_compare},
     {"list", "the checks, with the mutant each must catch, and the plans", cli_list},
+    {"explain", "who is hurt when a check fails, and the smallest effect it sees", cli_explain},
     {"repro", "run one cell again and print every statistic", cli_repro},
     {"golden", "verify: recompute the goldens with this build", cli_golden},
     {"requests", "write a plan's requests to a file, for a sampler that lives elsewhere", cli_requests},
@@ -65,9 +66,9 @@ int main(int argc, char **argv)
             argv[1] = name; /* argp prints it */
             return commands[i].main(argc - 1, argv + 1);
         }
-    fprintf(
-        stderr,
-        "samplegate: unknown command '%s'; accepted: run, compare, list, repro, golden, requests, judge\n",
-        argv[1]);
+    fprintf(stderr,
+            "samplegate: unknown command '%s'; accepted: run, compare, list, explain, repro, golden, "
+            "requests, judge\n",
+            argv[1]);
     return EXIT_USAGE;
 }

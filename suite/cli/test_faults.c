@@ -239,18 +239,38 @@ static void a_crash_leaves_the_second_stage_whole(void **state)
 static void a_flagged_cell_cannot_become_unsupported(void **state)
 {
     (void)state;
-    write_text("sly.py",
-               "class Worker:\n"
-               "    takes = 'probabilities'\n"
-               "    chunks = 0\n"
-               "    def __init__(self, options):\n        pass\n"
-               "    def reset(self, seed):\n        self.chunks += 1\n"
-               "    def sample(self, call):\n"
-               "        if self.chunks > 6:\n            raise NotImplementedError('not any more')\n"
-               "        return [0] * call.draws\n");
+    write_text("sly.py", "import os\n"
+                         "class Worker:\n"
+                         "    takes = 'probabilities'\n"
+                         "    def __init__(self, options):\n        pass\n"
+                         "    def reset(self, seed):\n        open('chunks', 'a').write('x')\n"
+                         "    def sample(self, call):\n"
+                         "        if os.path.getsize('chunks') > 6:\n"
+                         "            raise NotImplementedError('not any more')\n"
+                         "        return [0] * call.draws\n");
     child_start("exec \"$B\"/samplegate run --sut python:./sly.py --plan ./tied.json --jobs 1 --out sly");
     child_judged(1, "error: unsupported: not any more");
     assert_string_equal(report_state("sly", "error", "a"), "error");
+}
+
+/* Token 0 for the first 1,000 draws of a process, fair after that: the second look is at a fresh process, or
+ * what was wrong at first would be right by then. */
+static void a_cold_start_is_seen_twice(void **state)
+{
+    (void)state;
+    write_text("cold.py", "import random\n"
+                          "class Worker:\n"
+                          "    takes = 'probabilities'\n"
+                          "    draws = 0\n"
+                          "    def __init__(self, options):\n        pass\n"
+                          "    def reset(self, seed):\n        self.random = random.Random(seed)\n"
+                          "    def sample(self, call):\n"
+                          "        self.draws += call.draws\n"
+                          "        return [0 if self.draws <= 1000 else self.random.getrandbits(1)\n"
+                          "                for _ in range(call.draws)]\n");
+    child_start("exec \"$B\"/samplegate run --sut python:./cold.py --plan ./tied.json --jobs 1 --out cold");
+    child_judged(1, "FAIL equivalence.rank on a");
+    assert_string_equal(report_state("cold", "fail", "a"), "ran");
 }
 
 static void a_sut_beyond_hope_is_given_up(void **state)
@@ -280,7 +300,7 @@ static void half_an_answer_is_not_waited_for_long(void **state)
     run("exec:$B/fault-worker none | dd bs=1 count=2500 2>/dev/null; sleep 99", "--cell a --timeout 2");
     child_judged(1, "error: the worker hangs: no answer within 2 s");
     run("exec:sleep 99 & exec $B/fault-worker crash", "--cell a --timeout 2");
-    child_judged(1, "error: the worker hangs: no answer within 2 s (killed by signal 6");
+    child_judged(1, "error: the worker died (killed by signal 6");
 }
 
 static void what_a_dead_worker_leaves_is_ended(void **state)
@@ -345,6 +365,7 @@ int main(void)
         cmocka_unit_test(one_crash_costs_one_cell),
         cmocka_unit_test(a_crash_leaves_the_second_stage_whole),
         cmocka_unit_test(a_flagged_cell_cannot_become_unsupported),
+        cmocka_unit_test(a_cold_start_is_seen_twice),
         cmocka_unit_test(a_sut_beyond_hope_is_given_up),
         cmocka_unit_test(half_an_answer_is_not_waited_for_long),
         cmocka_unit_test(what_a_dead_worker_leaves_is_ended),

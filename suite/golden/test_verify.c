@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "suite/golden/golden.h"
+#include "suite/golden/test_engines.h"
 #include "suite/json/text.h"
 
 #define TABLES "equivalence/tables.json"
@@ -91,8 +92,10 @@ static void write_sums(const char *const *files)
     write_file("SHA256SUMS", sums);
 }
 
-static const char *const all_files[] = {"PROVENANCE.json", TOKENS, "calibration/chi.json", TABLES,
-                                        "kat/philox.txt",  NULL};
+static const char *const all_files[] = {
+    "PROVENANCE.json",  TOKENS, "calibration/chi.json", EFFECTIVE, NORMALIZE,
+    DEFAULTS_PRODUCTS,  TABLES, "kat/philox.txt",       HISTORY,   PATH,
+    PREDICATE_PRODUCTS, NULL};
 
 /* `text` with `from` replaced by `to`, in a static buffer. */
 static const char *changed(const char *text, const char *from, const char *to)
@@ -118,8 +121,8 @@ static const char *good_tables(void)
 static int make_good(void **state)
 {
     (void)state;
-    static const char *const folders[] = {"",    "equivalence", "agreement",        "calibration",
-                                          "kat", "model",       "model/__pycache__"};
+    static const char *const folders[] = {"",      "equivalence",       "agreement", "calibration", "kat",
+                                          "model", "model/__pycache__", "predicate", "defaults"};
     snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -131,8 +134,12 @@ static int make_good(void **state)
     write_file("model/__pycache__/law.pyc", "not hashed\n");
     write_file("kat/philox.txt", "words\n");
     write_file("calibration/chi.json", "{\"any\": 1}\n");
-    write_file("PROVENANCE.json", "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
-                                  "\", \"calibration/chi.json\"]}\n");
+    write_file("PROVENANCE.json",
+               "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
+               "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY "\", \"" PREDICATE_PRODUCTS
+               "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\"]}\n");
+    for (size_t i = 0; i < sizeof engine_goldens / sizeof *engine_goldens; i++)
+        write_file(engine_goldens[i].file, engine_golden_text(&engine_goldens[i]));
     write_file(TABLES, good_tables());
     write_file(TOKENS, tokens);
     write_sums(all_files);
@@ -142,12 +149,32 @@ static int make_good(void **state)
 static int drop(void **state)
 {
     (void)state;
-    static const char *const things[] = {
-        "README.md",         ".gitignore",  "model/law.py", "model/__pycache__/law.pyc",
-        "kat/philox.txt",    "kat/new.txt", "kat/link",     "calibration/chi.json",
-        "PROVENANCE.json",   TABLES,        TOKENS,         "SHA256SUMS",
-        "model/__pycache__", "model",       "kat",          "calibration",
-        "equivalence",       "agreement"};
+    static const char *const things[] = {"README.md",
+                                         ".gitignore",
+                                         "model/law.py",
+                                         "model/__pycache__/law.pyc",
+                                         "kat/philox.txt",
+                                         "kat/new.txt",
+                                         "kat/link",
+                                         "calibration/chi.json",
+                                         "PROVENANCE.json",
+                                         TABLES,
+                                         TOKENS,
+                                         "SHA256SUMS",
+                                         PATH,
+                                         HISTORY,
+                                         EFFECTIVE,
+                                         NORMALIZE,
+                                         PREDICATE_PRODUCTS,
+                                         DEFAULTS_PRODUCTS,
+                                         "predicate",
+                                         "defaults",
+                                         "model/__pycache__",
+                                         "model",
+                                         "kat",
+                                         "calibration",
+                                         "equivalence",
+                                         "agreement"};
     for (size_t i = 0; i < sizeof things / sizeof *things; i++)
         remove(path_of(things[i]));
     return rmdir(root);
@@ -172,7 +199,9 @@ static void verify_good(void)
     if (golden_verify(root, report, &reported, &trouble))
         fail_msg("%s", trouble.text);
     assert_string_equal(reported.text,
-                        "SHA256SUMS 5 0\nPROVENANCE.json 3 0\n" TABLES " 2 0\n" TOKENS " 2 3\n");
+                        "SHA256SUMS 11 0\nPROVENANCE.json 9 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
+                        " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
+                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n");
 }
 
 /* Verification fails with exit 99 and a message that begins "golden WORD: ROOT/" and contains `what`. */
@@ -368,8 +397,11 @@ static void bad_sums(void **state)
 static void missing_family(void **state)
 {
     (void)state;
-    static const char *const rest[] = {"PROVENANCE.json", TABLES, "calibration/chi.json", "kat/philox.txt",
-                                       NULL};
+    const char *rest[sizeof all_files / sizeof *all_files];
+    size_t kept = 0;
+    for (size_t i = 0; i < sizeof all_files / sizeof *all_files; i++) /* the NULL behind them too */
+        if (!all_files[i] || strcmp(all_files[i], TOKENS) != 0)
+            rest[kept++] = all_files[i];
     remove(path_of(TOKENS));
     write_sums(rest);
     verify_bad("damaged", TOKENS ": cannot be read: No such file or directory");

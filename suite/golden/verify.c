@@ -8,6 +8,7 @@
 
 #include "suite/golden/golden.h"
 #include "suite/golden/outcome.h"
+#include "suite/installed.h"
 
 static bool is_directory(const char *path)
 {
@@ -17,8 +18,9 @@ static bool is_directory(const char *path)
 
 int golden_directory(const char *given, char *path, size_t bytes, struct trouble *trouble)
 {
-    const char *const places[] = {given ? given : SAMPLEGATE_SOURCE_DIR "/golden",
-                                  given ? given : SAMPLEGATE_DATA_DIR "/golden"};
+    char installed[4096];
+    installed_path(installed, sizeof installed, "golden");
+    const char *const places[] = {given ? given : installed, given ? given : SAMPLEGATE_SOURCE_DIR "/golden"};
     for (size_t i = 0; i < 2; i++)
         if (is_directory(places[i])) {
             int length = snprintf(path, bytes, "%s", places[i]);
@@ -41,7 +43,16 @@ static int damaged(const struct trouble *what, struct trouble *trouble)
 
 int golden_verify(const char *directory, golden_report report, void *context, struct trouble *trouble)
 {
-    static const struct golden_check *const checks[] = {&golden_tables, &golden_tokens};
+    static const struct golden_check *const checks[] = {
+        &golden_tables,
+        &golden_tokens,
+        &golden_predicate_path,
+        &golden_predicate_history,
+        &golden_predicate_products,
+        &golden_defaults_effective,
+        &golden_defaults_normalize,
+        &golden_defaults_products,
+    };
     struct trouble found = {0};
     size_t files;
     if (golden_check_sums(directory, &files, &found))

@@ -88,6 +88,25 @@ enum cell_state chunk_tokens(const struct session *session, const struct plan_ch
     return CELL_RAN;
 }
 
+/* Every other pair of neighbours in a call, beginning with the other row in every other call; and every other
+ * pair of calls, beginning with the other call in every other row: no draw is in two pairs of a kind. */
+static void count_pairs(struct cell_counts *counts, const int32_t *tokens, uint64_t draws, uint64_t batch)
+{
+    for (uint64_t d = 0; d < draws; d++) {
+        uint64_t call = d / batch, row = d % batch;
+        if ((call + row) % 2)
+            continue;
+        if (row + 1 < batch && d + 1 < draws) {
+            counts->rows.pairs++;
+            counts->rows.equal += tokens[d] == tokens[d + 1];
+        }
+        if (d + batch < draws) {
+            counts->calls.pairs++;
+            counts->calls.equal += tokens[d] == tokens[d + batch];
+        }
+    }
+}
+
 void chunk_count(struct session *session, const struct plan_chunk *chunk, uint64_t offset,
                  const int32_t *tokens)
 {
@@ -99,6 +118,7 @@ void chunk_count(struct session *session, const struct plan_chunk *chunk, uint64
     }
     counts->batch_draws[chunk->batch] += chunk->draws;
     counts->draws += chunk->draws;
+    count_pairs(counts, tokens, chunk->draws, session->plan->batch[chunk->batch].size);
     if (result->token && chunk->stage == 1)
         memcpy(result->token + offset, tokens, chunk->draws * sizeof *tokens);
 }

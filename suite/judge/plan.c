@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stats/error_budget.h"
 #include "suite/json/text.h"
 
 #define PLAN_SCHEMA "samplegate-plan-1"
@@ -195,7 +196,7 @@ static int read_cell(const struct plan *plan, struct plan_cell *cell, const stru
 static int read_cells(struct plan *plan, const struct json_cursor *root, struct trouble *trouble)
 {
     struct json_cursor array;
-    size_t length;
+    size_t length, equivalence = 0;
     if (json_array(root, "cells", &array, &length, trouble))
         return -1;
     if (length < 1 || length > PLAN_CELLS_MAX)
@@ -211,6 +212,13 @@ static int read_cells(struct plan *plan, const struct json_cursor *root, struct 
         for (size_t k = 0; k < i; k++)
             if (strcmp(plan->cell[k].name, plan->cell[i].name) == 0)
                 return json_trouble(&at, trouble, "a cell named \"%s\" is there already", plan->cell[i].name);
+        equivalence += plan->cell[i].family == FAMILY_EQUIVALENCE;
+        if (equivalence > BUDGET_FINE_MAX)
+            return json_trouble(
+                &at, trouble,
+                "more than %d cells of family equivalence: the error budget of a run has room for "
+                "no more; split the plan",
+                BUDGET_FINE_MAX);
     }
     return 0;
 }

@@ -210,7 +210,9 @@ static int run_stages(struct session *session, struct worker *first, struct trou
         for (size_t i = 0; i < session->plan->cells; i++)
             if (session->cell[i].selected && session->cell[i].state == CELL_RAN)
                 certify(&session->cell[i]);
-        failed = stage_run(session, 2, first, start, trouble);
+        if (first) /* the second look is at a fresh process: what is wrong only at first must not age out */
+            worker_stop(first);
+        failed = stage_run(session, 2, NULL, start, trouble);
         for (size_t i = 0; i < session->plan->cells && !failed; i++)
             if (session->cell[i].selected && session->cell[i].flagged && session->cell[i].state == CELL_RAN)
                 judge_stage_two(session, &session->cell[i]);

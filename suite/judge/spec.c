@@ -10,7 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KINDS "reference[:RULE], cuda[:RULE], python:NAME, python:FILE.py, PATH/TO/PLUGIN.so, exec:COMMAND, recording:FILE"
+#include "suite/installed.h"
+
+#define KINDS                                                                                                \
+    "reference[:RULE], cuda[:RULE], python:NAME, python:FILE.py, PATH/TO/PLUGIN.so, exec:COMMAND, "          \
+    "recording:FILE"
 
 static char *copy(const char *text)
 {
@@ -48,8 +52,9 @@ static int host_program(char *path, size_t bytes, struct trouble *trouble)
 
 static int host_script(char *path, size_t bytes, struct trouble *trouble)
 {
-    static const char *const places[] = {SAMPLEGATE_SOURCE_DIR "/suite/sut/workers",
-                                         SAMPLEGATE_DATA_DIR "/workers"};
+    char installed[PATH_MAX - 16];
+    installed_path(installed, sizeof installed, "workers");
+    const char *const places[] = {installed, SAMPLEGATE_SOURCE_DIR "/suite/sut/workers"};
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, bytes, "%s/host.py", places[i]);
         if (!access(path, R_OK))

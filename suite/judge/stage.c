@@ -103,8 +103,9 @@ static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *
         const struct frame *found = recording_find(session->recording, session->plan, chunk);
         if (found)
             return chunk_tokens(session, chunk, found, tokens, why, why_bytes);
-        snprintf(why, why_bytes, "the recording lacks chunk %llu of stage %d at batch %u",
-                 (unsigned long long)chunk->index, chunk->stage, session->plan->batch[chunk->batch].size);
+        snprintf(why, why_bytes, "the recording lacks chunk %llu of stage %d at batch %u%s",
+                 (unsigned long long)chunk->index, chunk->stage, session->plan->batch[chunk->batch].size,
+                 noise ? " (such a cell is asked for by `samplegate requests --noise`)" : "");
         return CELL_ERROR;
     }
     struct trouble trouble = {0};

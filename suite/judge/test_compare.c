@@ -74,7 +74,8 @@ static void reject(struct world *world, int which, const char *name)
 
 static void expect(struct world *world, const char *word, int exit)
 {
-    struct verdict verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
+    struct verdict verdict =
+        verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
     assert_string_equal(verdict.word, word);
     assert_int_equal(verdict.exit, exit);
 }
@@ -141,12 +142,22 @@ static void a_new_rejection_is_different(void **state)
     (void)state;
     struct world *world = world_new();
     reject(world, 1, "upper");
-    struct verdict verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
+    struct verdict verdict =
+        verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
     assert_string_equal(verdict.word, "different");
     assert_int_equal(verdict.exit, EXIT_FAIL);
     assert_true(verdict.within_epsilon);
+    /* U is for independent draws: too many equal pairs, and the counts (2,001 of 4,000) do not explain them. */
+    world->result[1].evidence.statistic[0].dependence = true;
+    world->result[1].counts[1].rows = (struct pair_counts){.pairs = 2000, .equal = 1200};
+    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
+    assert_false(verdict.within_epsilon);
+    /* As many as the counts explain: the law is another one, the draws are independent. */
+    world->result[1].counts[1].rows.equal = 1010;
+    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
+    assert_true(verdict.within_epsilon);
     world->result[1].bound.upper = 0.5;
-    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, false);
+    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
     assert_false(verdict.within_epsilon);
     world_free(world);
 }
@@ -205,6 +216,151 @@ static void a_new_impossible_id_blocks(void **state)
     world_free(world);
 }
 
+/* Old loses one token, new another: one law over ranks, where both are in one cell, but not the same defect. */
+static void another_lost_token_does_not_excuse(void **state)
+{
+    (void)state;
+    enum { VOCAB = 400, EACH = 100, LOST = 100 };
+    static double pmf[VOCAB];
+    struct world *world = world_new();
+    world->table.vocab = VOCAB;
+    for (size_t id = 0; id < VOCAB; id++)
+        pmf[id] = 1.0 / VOCAB;
+    for (int i = 0; i < 2; i++) {
+        world->result[i].pmf = pmf;
+        for (int stage = 0; stage < 2; stage++) {
+            struct cell_counts *counts = &world->result[i].counts[stage];
+            free(counts->pooled);
+            counts->pooled = calloc(VOCAB, sizeof *counts->pooled);
+            counts->vocab = VOCAB;
+            counts->draws = VOCAB * EACH;
+            for (size_t id = 0; id < VOCAB; id++)
+                counts->pooled[id] = id == LOST ? 0 : id == LOST + 1 ? 2 * EACH : EACH;
+        }
+        reject(world, i, "lower");
+    }
+    expect(world, "equivalent", EXIT_PASS); /* the same token: pre-existing */
+    for (int stage = 0; stage < 2; stage++) {
+        world->result[1].counts[stage].pooled[LOST] = 2 * EACH;
+        world->result[1].counts[stage].pooled[LOST + 1] = 0;
+    }
+    expect(world, "different", EXIT_FAIL);
+    world_free(world);
+}
+
+static void more_dependence_does_not_excuse(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    for (int i = 0; i < 2; i++) {
+        reject(world, i, "rows/upper");
+        world->result[i].evidence.statistic[0].dependence = true;
+        for (int stage = 0; stage < 2; stage++)
+            world->result[i].counts[stage].rows = (struct pair_counts){.pairs = 2000, .equal = 1200};
+    }
+    expect(world, "equivalent", EXIT_PASS);
+    for (int stage = 0; stage < 2; stage++)
+        world->result[1].counts[stage].rows.equal = 1500;
+    expect(world, "different", EXIT_FAIL);
+    world_free(world);
+}
+
+static void a_second_look_cut_short_fixes_nothing(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    reject(world, 0, "upper");
+    evidence_add(&world->result[1].evidence, &check_registry[1], "upper")->flagged = true;
+    world->result[1].state = CELL_STOPPED;
+    expect(world, "inconclusive", EXIT_INCONCLUSIVE);
+    assert_int_equal(world->change[0].fixed, 0);
+    world_free(world);
+}
+
+/* What was left out by --cell, --check or --budget makes another plan: neither word may be said of it. */
+static void a_part_of_the_plan_is_inconclusive(void **state)
+{
+    (void)state;
+    for (int equal = 0; equal < 2; equal++)
+        for (int i = 0; i < 2; i++) {
+            struct world *world = world_new();
+            if (equal)
+                memcpy(world->result[1].token, world->result[0].token, DRAWS * sizeof(int32_t));
+            struct plan_cell cells[2] = {world->cell, world->cell};
+            struct cell_result results[2][2] = {{world->result[0], world->result[0]},
+                                                {world->result[1], world->result[1]}};
+            struct cell_change changes[2];
+            world->plan.cell = cells;
+            world->plan.cells = 2;
+            world->session[0].cell = results[0];
+            world->session[1].cell = results[1];
+            results[i][1].state = CELL_STOPPED;
+            struct verdict verdict =
+                verdict_compare(&world->session[0], &world->session[1], changes, NULL, false);
+            assert_string_equal(verdict.word, "inconclusive");
+            results[i][1].state = CELL_RAN;
+            results[0][1].selected = results[1][1].selected = false;
+            verdict = verdict_compare(&world->session[0], &world->session[1], changes, NULL, false);
+            assert_string_equal(verdict.word, "inconclusive");
+            world_free(world);
+        }
+    struct world *world = world_new();
+    for (int i = 0; i < 2; i++)
+        world->session[i].options.checks = "equivalence";
+    expect(world, "equivalent", EXIT_PASS);
+    for (int i = 0; i < 2; i++)
+        world->session[i].options.checks = "equivalence.support";
+    expect(world, "inconclusive", EXIT_INCONCLUSIVE);
+    world_free(world);
+}
+
+static void a_token_that_differs_beside_the_head_is_not_identical(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    struct cell_result results[2][2];
+    struct plan_cell cells[2] = {world->cell, world->cell};
+    struct cell_change changes[2];
+    for (int i = 0; i < 2; i++) {
+        results[i][0] = results[i][1] = world->result[0]; /* the same tokens */
+        results[i][1].heaviest = 0.95;
+        world->session[i].cell = results[i];
+    }
+    world->plan.cell = cells;
+    world->plan.cells = 2;
+    struct verdict verdict = verdict_compare(&world->session[0], &world->session[1], changes, NULL, false);
+    assert_string_equal(verdict.word, "identical");
+    results[1][1].token = world->result[1].token; /* one of 4,000 is another */
+    verdict = verdict_compare(&world->session[0], &world->session[1], changes, NULL, false);
+    assert_string_equal(verdict.word, "equivalent");
+    assert_int_equal(changes[1].rows, 0);
+    assert_int_equal(changes[1].differ, 1);
+    world_free(world);
+}
+
+static void what_is_required_must_have_run(void **state)
+{
+    (void)state;
+    const char *const gpu[] = {"gpu", NULL}, *const noise[] = {"noise", NULL};
+    for (int i = 0; i < 2; i++) {
+        struct world *world = world_new();
+        world->session[i].sut.device = "cpu";
+        world->session[1 - i].sut.device = "cuda:0 made";
+        world->session[1 - i].sut.noise = true;
+        for (int n = 0; n < 2; n++) {
+            struct verdict verdict =
+                verdict_compare(&world->session[0], &world->session[1], world->change, n ? noise : gpu, true);
+            assert_string_equal(verdict.word, "fail");
+            assert_int_equal(verdict.exit, EXIT_FAIL);
+        }
+        world->session[i].sut.device = "cuda:0 made";
+        struct verdict verdict =
+            verdict_compare(&world->session[0], &world->session[1], world->change, gpu, false);
+        assert_string_equal(verdict.word, "equivalent");
+        world_free(world);
+    }
+}
+
 static void an_error_of_either_comes_first(void **state)
 {
     (void)state;
@@ -228,6 +384,12 @@ int main(void)
         cmocka_unit_test(another_statistic_does_not_excuse),
         cmocka_unit_test(what_only_old_shows_is_fixed),
         cmocka_unit_test(a_new_impossible_id_blocks),
+        cmocka_unit_test(another_lost_token_does_not_excuse),
+        cmocka_unit_test(more_dependence_does_not_excuse),
+        cmocka_unit_test(a_second_look_cut_short_fixes_nothing),
+        cmocka_unit_test(a_part_of_the_plan_is_inconclusive),
+        cmocka_unit_test(a_token_that_differs_beside_the_head_is_not_identical),
+        cmocka_unit_test(what_is_required_must_have_run),
         cmocka_unit_test(an_error_of_either_comes_first),
     };
     return cmocka_run_group_tests_name("compare", tests, NULL, NULL);

@@ -230,12 +230,46 @@ static void unknown_plan(void **state)
     assert_string_equal(trouble.text, "gaet.json: cannot be read: No such file or directory");
 }
 
+/* The error budget has room for 50 cells; agreement cells cost none of it. */
+static void more_cells_than_the_budget_holds_are_refused(void **state)
+{
+    (void)state;
+    for (int cells = 50; cells <= 51; cells++) {
+        char name[] = "/tmp/samplegate-plan-XXXXXX.json";
+        int fd = mkstemps(name, 5);
+        FILE *file = fdopen(fd, "w");
+        assert_non_null(file);
+        fprintf(file, "{\"schema\":\"samplegate-plan-1\",\"name\":\"many\",\"seed\":\"1\","
+                      "\"batches\":[{\"size\":1,\"share\":\"1\"}],"
+                      "\"tables\":[{\"name\":\"two\",\"kind\":\"flat\",\"vocab\":2}],\"cells\":["
+                      "{\"family\":\"agreement\",\"name\":\"noise\",\"table\":\"two\",\"draws\":1}");
+        for (int i = 0; i < cells; i++)
+            fprintf(file,
+                    ",{\"family\":\"equivalence\",\"name\":\"c%d\",\"table\":\"two\",\"draws\":1,"
+                    "\"epsilon\":0.1,\"certify\":\"none\"}",
+                    i);
+        fprintf(file, "]}");
+        fclose(file);
+        struct plan plan;
+        struct trouble trouble = {0};
+        assert_int_equal(plan_load(&plan, name, "", &trouble), cells == 50 ? 0 : -1);
+        if (cells == 51)
+            assert_non_null(strstr(trouble.text, "cells[51]: more than 50 cells of family equivalence"));
+        plan_free(&plan);
+        unlink(name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_plans),   cmocka_unit_test(every_field),
-        cmocka_unit_test(hash_of_bytes),   cmocka_unit_test(bad_plans_refused),
-        cmocka_unit_test(thirds_accepted), cmocka_unit_test(unknown_plan),
+        cmocka_unit_test(shipped_plans),
+        cmocka_unit_test(every_field),
+        cmocka_unit_test(hash_of_bytes),
+        cmocka_unit_test(bad_plans_refused),
+        cmocka_unit_test(thirds_accepted),
+        cmocka_unit_test(unknown_plan),
+        cmocka_unit_test(more_cells_than_the_budget_holds_are_refused),
     };
     return cmocka_run_group_tests_name("plan", tests, make_file, drop_file);
 }

@@ -12,6 +12,7 @@ struct tally tally_session(const struct session *session)
         if (!result->selected)
             continue;
         tally.ran += result->state == CELL_RAN;
+        tally.tables += result->state == CELL_RAN && result->cell->family == FAMILY_EQUIVALENCE;
         tally.skipped += result->state == CELL_SKIPPED;
         tally.stopped += result->state == CELL_STOPPED;
         tally.errors += result->state == CELL_ERROR;
@@ -51,9 +52,8 @@ static const struct cell_result *first_in_state(const struct session *session, e
     return NULL;
 }
 
-/* The first required capability that this run did not exercise, or NULL. */
-static const char *missing(const struct session *session, const struct tally *tally,
-                           const char *const *require)
+const char *verdict_lacks(const struct session *session, const struct tally *tally,
+                          const char *const *require)
 {
     for (size_t i = 0; require && require[i]; i++) {
         if (!strcmp(require[i], "gpu") && strncmp(session->sut.device, "cuda", 4))
@@ -66,6 +66,19 @@ static const char *missing(const struct session *session, const struct tally *ta
     return NULL;
 }
 
+void certified_words(const struct tally *tally, char *text, size_t bytes)
+{
+    char bins[64] = "over all ids";
+    if (tally->certified == 0) {
+        snprintf(text, bytes, "none certified");
+        return;
+    }
+    if (tally->most_bins)
+        snprintf(bins, sizeof bins, "wide ones over %zu bins or more", tally->most_bins);
+    snprintf(text, bytes, "%zu of %zu tables certified within epsilon %g (%s, each with confidence 1 - %g)",
+             tally->certified, tally->tables, tally->worst_epsilon, bins, BUDGET_CERTIFICATE);
+}
+
 static struct verdict say(const char *word, int exit)
 {
     return (struct verdict){.word = word, .exit = exit};
@@ -74,7 +87,7 @@ static struct verdict say(const char *word, int exit)
 struct verdict verdict_run(const struct session *session, const char *const *require, bool allow_inconclusive)
 {
     struct tally tally = tally_session(session);
-    const char *lacking = missing(session, &tally, require);
+    const char *lacking = verdict_lacks(session, &tally, require);
     const struct cell_result *stopped = first_in_state(session, CELL_STOPPED);
     struct verdict verdict;
 #define SENTENCE(...) snprintf(verdict.sentence, sizeof verdict.sentence, __VA_ARGS__)
@@ -84,8 +97,11 @@ struct verdict verdict_run(const struct session *session, const char *const *req
                  tally.ran, tally.stopped, tally.rejected);
     } else if (tally.rejected) {
         verdict = say("fail", EXIT_FAIL);
-        SENTENCE("%zu of %zu statistics rejected, first %s on %s", tally.rejected, tally.statistics,
-                 tally.first_rejected->check->key, tally.first_rejected_cell->cell->name);
+        SENTENCE("%zu of %zu statistics rejected, first %s on %s of plan %s; a correct sampler fails with "
+                 "probability %.1e at most",
+                 tally.rejected, tally.statistics, tally.first_rejected->check->key,
+                 tally.first_rejected_cell->cell->name, session->plan->name,
+                 budget_total(session->plain, session->fine));
     } else if (tally.errors) {
         verdict = say("error", EXIT_FAIL);
         SENTENCE("%zu cells could not be judged, first %s: %.600s", tally.errors,
@@ -109,9 +125,11 @@ struct verdict verdict_run(const struct session *session, const char *const *req
                  tally.uncertified->draws_needed);
     } else {
         verdict = say("pass", EXIT_PASS);
-        SENTENCE("%zu cells, %zu statistics, none rejected (%zu looked at twice), %zu certified; false-alarm "
+        char certified[160];
+        certified_words(&tally, certified, sizeof certified);
+        SENTENCE("%zu cells of plan %s, %zu statistics, none rejected (%zu looked at twice), %s; false-alarm "
                  "probability of the run %.1e",
-                 tally.ran, tally.statistics, tally.flagged, tally.certified,
+                 tally.ran, session->plan->name, tally.statistics, tally.flagged, certified,
                  budget_total(session->plain, session->fine));
     }
     if (tally.skipped) {

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,20 +127,38 @@ static void describe_end(struct worker *worker, int looks, char *why, size_t why
     }
 }
 
+/* Wait until it begins to answer, dies, or time is up; returns the seconds left. Its own children may hold its end of the pipe, so that no
+ * end of file tells of its death. */
+static double await(const struct worker *worker, double timeout)
+{
+    struct pollfd out = {.fd = worker->out, .events = POLLIN};
+    double left = timeout;
+    for (; left > 0 && !worker_stop_all && poll(&out, 1, 100) <= 0; left -= 0.1) {
+        siginfo_t end = {0};
+        if (!waitid(P_PID, (id_t)worker->pid, &end, WEXITED | WNOHANG | WNOWAIT) && end.si_pid) {
+            killpg(worker->pid, SIGKILL); /* the pipe ends with the last who holds it */
+            break;
+        }
+    }
+    return left;
+}
+
 /* The whole answer within the time given: half of one that never ends is a hang, too. */
 static enum worker_result receive(struct worker *worker, struct frame *reply, double timeout, char *why,
                                   size_t why_bytes)
 {
     char detail[256] = "";
     *reply = (struct frame){0};
-    enum frame_result result = frame_read(worker->out, reply, (int)(timeout * 1000), detail, sizeof detail);
+    double left = await(worker, timeout);
+    enum frame_result result =
+        frame_read(worker->out, reply, (int)(fmax(left, 0) * 1000), detail, sizeof detail);
     if (result == FRAME_OK)
         return WORKER_OK;
     if (worker_stop_all)
         return WORKER_STOPPED;
     if (result == FRAME_TIMEOUT) {
         snprintf(why, why_bytes, "the worker hangs: no answer within %g s", timeout);
-        describe_end(worker, 1, why, why_bytes); /* its own children may hold its end of the pipe */
+        describe_end(worker, 1, why, why_bytes);
     } else {
         if (result == FRAME_END)
             snprintf(why, why_bytes, "the worker died");

@@ -1,18 +1,25 @@
 /* results.h: results.jsonl, one event a line, and the same lines on stdout with --json.
  *
- * event     | fields (besides "event")
- * run       | samplegate, command, plan, plan_sha256, seed, jobs, gsl, started; suts: [{role, spec, name,
- * version, device, takes, |   dtype, files: {path: sha256}, versions: {name: text}, contract}] cell      |
- * sut (role), cell, family, table, state (ran skipped error stopped), why; equivalence: draws,
- * total_variation, |   expected_total_variation, deviation, upper_bound, over ("ids" or "bins"), resolution,
- * epsilon, certify, |   certified, draws_needed; agreement: rows, mismatches, near_ties, near_ties_expected, unexplained,
- * mismatch_bound; published statistic | sut, cell, check, statistic, kind (plain fine violation), p,
- * p_beyond, value, expected, level, flagged, rejected, |   p_second (if looked at twice), smallest_effect,
- * text (if flagged) check     | check, status (pass fail inconclusive not-claimed skipped error), cells,
- * rejected change    | cell, rows, same, introduced, preexisting, fixed                     (compare only)
+ * event     | fields besides "event"; [brackets]: present only where it applies
+ * run       | samplegate, command, plan, plan_sha256, seed, jobs, gsl, started, suts: a list of
+ *           |   [role], spec, name, version, device, takes, dtype, capabilities, files {path: sha256},
+ *           |   versions {name: text}, contract {}
+ * cell      | [sut], cell, family, table, state (ran skipped error stopped), [why], [published]
+ *           |   equivalence that ran: draws, total_variation, expected_total_variation, deviation,
+ *           |   upper_bound, over (ids bins), resolution (cells of the bound), epsilon,
+ *           |   certify (none ids bins), certified, draws_needed
+ *           |   agreement that ran: rows, mismatches, near_ties, near_ties_expected, unexplained,
+ *           |   mismatch_bound
+ * statistic | [sut], cell, check, statistic, kind (plain fine violation), p, p_beyond, value, expected,
+ *           |   level, flagged, rejected, [p_second], [smallest_effect], [text]
+ *           |   p, p_beyond: first stage; value, expected, text: of the second if rejected there
+ * check     | [sut], check, status (pass fail inconclusive not-claimed skipped error), cells, rejected
+ * change    | cell, rows, same, introduced, preexisting, fixed
  * verdict   | verdict, exit, sentence, within_epsilon, seconds, statistics, rejected, skipped,
- * false_alarm_probability
+ *           |   false_alarm_probability
  *
+ * sut and role are "old" or "new", in `compare` only, and so is the event change. The seed and whatever counts
+ * draws or rows are 64 bits wide and therefore text.
  * The file is written as results.jsonl.partial, line by line, and takes its final name when its last line is
  * the verdict. */
 #ifndef SAMPLEGATE_RESULTS_H
@@ -31,8 +38,8 @@ struct results {
 
 /* directory may be NULL (no file); it is made if missing. */
 int results_open(struct results *results, const char *directory, bool echo, struct trouble *trouble);
-/* Write one event and free it. It is always one line of UTF-8, whatever a worker said. Failures are kept until
- * results_close. */
+/* Write one event and free it. It is always one line of UTF-8, whatever a worker said. Failures are kept
+ * until results_close. */
 void results_event(struct results *results, cJSON *event);
 /* Give the file its final name. exit 99 if anything could not be written. */
 int results_close(struct results *results, struct trouble *trouble);

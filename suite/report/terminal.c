@@ -14,6 +14,26 @@ static const char *colour(const char *code)
     return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") ? code : "";
 }
 
+#define COLUMNS 120
+
+/* Words up to the last column, further lines indented. At column `indent` nothing stands before the cursor. */
+static void wrapped(int column, int indent, const char *text)
+{
+    bool space = column != indent;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (space && column + 1 + length > COLUMNS) {
+            printf("\n%*s", indent, "");
+            column = indent;
+            space = false;
+        }
+        column += printf("%s%.*s", space ? " " : "", length, text);
+        space = true;
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
 #define RED colour("\033[31m")
 #define GREEN colour("\033[32m")
 #define YELLOW colour("\033[33m")
@@ -49,31 +69,55 @@ static void equivalence_line(const struct cell_result *result, const char *word)
 {
     const struct plan_cell *cell = result->cell;
     double draws = (double)result->counts[0].draws;
-    char over[24] = "all ids", published[128] = "", *end;
+    char over[24] = "all ids", *end;
     if (cell->certify != CERTIFY_IDS)
         snprintf(over, sizeof over, "%zu bins", result->bound_cells);
+    printf("  %-19s %7zu %9.0f   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s\n", cell->name,
+           cell->table->vocab, draws, result->bound.observed, result->tv_expected, result->tv_deviation,
+           result->bound.upper, over, cell->epsilon, word_colour(word), word, PLAIN);
     double figure = strtod(cell->published, &end);
     if (end != cell->published && !*end)
-        snprintf(published, sizeof published,
-                 "  article: %s, as an exact sampler shows on %.1f equally likely tokens", cell->published,
-                 tv_live_tokens(figure, draws));
-    printf("  %-19s %7zu %9.0f   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s%s\n", cell->name,
-           cell->table->vocab, draws, result->bound.observed, result->tv_expected, result->tv_deviation,
-           result->bound.upper, over, cell->epsilon, word_colour(word), word, PLAIN, published);
+        printf("  %-19s article: TV %s, as an exact sampler shows on %.1f equally likely tokens\n", "",
+               cell->published, tv_live_tokens(figure, draws));
 }
 
 static void agreement_line(const struct cell_result *result, const char *word)
 {
     const struct agreement_counts *counts = &result->agreement;
-    char published[48] = "";
+    printf(
+        "  %-19s %7zu %9llu   %.4g %% agree, at most %.4f differ; %llu near ties, %.1e expected   %s%s%s\n",
+        result->cell->name, result->cell->table->vocab, (unsigned long long)counts->rows,
+        100 * (double)(counts->rows - counts->mismatches) / (double)counts->rows, result->mismatch_bound,
+        (unsigned long long)counts->near_ties, 1e-12 * (double)counts->expected_e12, word_colour(word), word,
+        PLAIN);
     if (*result->cell->published)
-        snprintf(published, sizeof published, "  article: %s", result->cell->published);
-    printf("  %-19s %7zu %9llu   %.4g %% agree, so at most %.4f of all rows differ; %.1e rows near enough to "
-           "a tie expected, %llu seen   %s%s%s%s\n",
-           result->cell->name, result->cell->table->vocab, (unsigned long long)counts->rows,
-           100 * (double)(counts->rows - counts->mismatches) / (double)counts->rows, result->mismatch_bound,
-           1e-12 * (double)counts->expected_e12, (unsigned long long)counts->near_ties, word_colour(word),
-           word, PLAIN, published);
+        printf("  %-19s article: %s\n", "", result->cell->published);
+}
+
+/* What to type to see one cell again, as a shell reads it. */
+static void again(const struct session *session, const struct cell_result *result)
+{
+    if (!session->spec) {
+        printf("     again: samplegate judge RECORDING --plan %s --cell %s\n", session->plan->given,
+               result->cell->name);
+        return;
+    }
+    printf("     again: samplegate repro %s/%s --sut '", session->plan->given, result->cell->name);
+    for (const char *c = session->spec->text; *c; c++)
+        if (*c == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*c);
+    putchar('\'');
+    if (session->options.reseeded)
+        printf(" --seed %llu", (unsigned long long)session->plan->seed);
+    putchar('\n');
+}
+
+static const char *p_value(char *text, size_t bytes, double p)
+{
+    snprintf(text, bytes, p < 1e-300 ? "below 1e-300" : "%.1e", p);
+    return text;
 }
 
 /* What broke and who is hurt; expected against observed; how to see it again; where the expectation comes
@@ -85,33 +129,58 @@ static void failures(const struct session *session, const struct cell_result *re
         const struct statistic *statistic = &result->evidence.statistic[s];
         if (!statistic->confirmed)
             continue;
-        if (statistic->check != said)
-            printf("\n%sFAIL%s %s on %s. Promised: %s\n", RED, PLAIN, statistic->check->key,
-                   result->cell->name, statistic->check->sentence);
+        char p[24], p2[24];
+        int indent = 7 + (int)strlen(statistic->name);
+        if (statistic->check != said) {
+            printf("\n%sFAIL%s", RED, PLAIN);
+            wrapped(4 + printf(" %s on %s. Promised:", statistic->check->key, result->cell->name), 5,
+                    statistic->check->sentence);
+            printf("\n    ");
+            wrapped(4, 5, statistic->check->effect);
+            putchar('\n');
+        }
         said = statistic->check;
-        printf("     %s: %s\n", statistic->name, statistic->text);
+        wrapped(printf("     %s:", statistic->name), indent, statistic->text);
         if (statistic->violation)
-            printf("     %*s  cannot happen in a correct sampler\n", (int)strlen(statistic->name), "");
+            printf("\n%*scannot happen in a correct sampler\n", indent, "");
         else
-            printf("     %*s  p = %.1e, then %.1e on fresh draws (rejected at %.0e, then %.1e)\n",
-                   (int)strlen(statistic->name), "", statistic->tail.p, statistic->tail2.p, BUDGET_STAGE_ONE,
-                   statistic->level);
+            printf("\n%*sp %s, then %s on fresh draws (rejected at %.0e, then %.1e)\n", indent, "",
+                   p_value(p, sizeof p, statistic->tail.p), p_value(p2, sizeof p2, statistic->tail2.p),
+                   BUDGET_STAGE_ONE, statistic->level);
     }
     if (!said)
         return;
-    printf("     again: samplegate repro %s/%s --sut '%s'\n", session->plan->given, result->cell->name,
-           session->spec ? session->spec->text : "recording");
-    printf("     expectation: the exact law of table %s, pinned by golden/%s\n", result->cell->table->name,
-           said->golden);
+    again(session, result);
+    bool own = strchr(session->plan->given, '/') || strstr(session->plan->given, ".json");
+    printf("     expectation: the exact law of table %s at temperature %g, %s%s\n", result->cell->table->name,
+           result->cell->temperature, own ? "computed by this build" : "pinned by golden/",
+           own ? "" : said->golden);
+}
+
+/* The others are likely to have the same cause. */
+static void first_error(const struct session *session)
+{
+    const struct cell_result *result = tally_session(session).first_error;
+    if (!result)
+        return;
+    printf("\n%sERROR%s on %s\n", RED, PLAIN, result->cell->name);
+    again(session, result);
 }
 
 static void every_statistic(const struct cell_result *result)
 {
     for (size_t s = 0; s < result->evidence.count; s++) {
         const struct statistic *statistic = &result->evidence.statistic[s];
-        printf("    %-24s %-20s p %-9.2e %s%s%s\n", statistic->check->key, statistic->name, statistic->tail.p,
-               statistic->text, *statistic->smallest_effect ? "; could see " : "",
-               statistic->smallest_effect);
+        char text[256], p[24];
+        int column = printf("    %-23s %-17s p %s", statistic->check->key, statistic->name,
+                            p_value(p, sizeof p, statistic->tail.p));
+        if (statistic->flagged && !statistic->violation)
+            column += printf(", then %s", p_value(p, sizeof p, statistic->tail2.p));
+        column += printf("%*s", column < 60 ? 60 - column : 0, "");
+        snprintf(text, sizeof text, "%s%s%s", statistic->text,
+                 *statistic->smallest_effect ? "; could see " : "", statistic->smallest_effect);
+        wrapped(column, 60, text);
+        putchar('\n');
     }
 }
 
@@ -144,19 +213,18 @@ void terminal_session(const struct session *session, const char *role, bool ever
     }
     for (size_t i = 0; i < session->plan->cells; i++)
         failures(session, &session->cell[i]);
+    first_error(session);
 }
 
-void terminal_changes(const struct plan *plan, const struct session *new, const struct cell_change *change)
+void terminal_changes(const struct plan *plan, const struct cell_change *change)
 {
     for (size_t i = 0; i < plan->cells; i++) {
         if (change[i].introduced + change[i].preexisting + change[i].fixed == 0)
             continue;
-        bool within = new->cell[i].cell->family ==
-                      FAMILY_EQUIVALENCE &&new->cell[i].bound.upper <= plan->cell[i].epsilon;
         printf("%s%s%s: %zu statistics newly rejected%s, %zu pre-existing, %zu fixed\n",
                change[i].introduced ? RED : YELLOW, plan->cell[i].name, PLAIN, change[i].introduced,
-               change[i].introduced && within ? " (within epsilon)" : "", change[i].preexisting,
-               change[i].fixed);
+               change[i].introduced && change[i].within_epsilon ? " (within epsilon)" : "",
+               change[i].preexisting, change[i].fixed);
     }
 }
 
@@ -168,7 +236,7 @@ void terminal_differences(const struct session *old, const struct session *new)
         bool tells = !strcmp(key, "version") || !strncmp(key, "version:", 8) || !strncmp(key, "file:", 5) ||
                      !strcmp(key, "device") || !strcmp(key, "dtype");
         if (tells && before && strcmp(before, b->entry[i].value))
-            printf("more than the rule changed: %s is '%.60s', was '%.60s'\n", key, b->entry[i].value,
+            printf("more than the rule changed: %s is '%.30s', was '%.30s'\n", key, b->entry[i].value,
                    before);
     }
 }
@@ -178,7 +246,10 @@ void terminal_verdict(const struct verdict *verdict, double seconds)
     const char *paint = verdict->exit == EXIT_PASS           ? GREEN
                         : verdict->exit == EXIT_INCONCLUSIVE ? YELLOW
                                                              : RED;
-    printf("\nverdict: %s%s%s: %s (%.1f s, exit %d)\n", paint, verdict->word, PLAIN, verdict->sentence,
-           seconds, verdict->exit);
+    char text[sizeof verdict->sentence + 64];
+    snprintf(text, sizeof text, "%s (%.1f s, exit %d)", verdict->sentence, seconds, verdict->exit);
+    printf("\nverdict: %s%s%s:", paint, verdict->word, PLAIN);
+    wrapped((int)(strlen("verdict: :") + strlen(verdict->word)), 9, text);
+    putchar('\n');
     fflush(stdout);
 }

@@ -8,7 +8,7 @@ void terminal_header(const struct plan *plan, int jobs);
 /* The SUT, a line a cell, and every rejected statistic with what a reader needs to act. role: "" | "old" |
  * "new". every: also statistics that passed (repro). */
 void terminal_session(const struct session *session, const char *role, bool every);
-void terminal_changes(const struct plan *plan, const struct session *new, const struct cell_change *change);
+void terminal_changes(const struct plan *plan, const struct cell_change *change);
 /* What changed between old and new besides the rule: versions and file hashes. */
 void terminal_differences(const struct session *old, const struct session *new);
 void terminal_verdict(const struct verdict *verdict, double seconds);

@@ -1,8 +1,9 @@
 /* edge.c: exact binomial tails of the first and of the last 128 ids.
  * Sees: a cumulative sum that ends above one and starves the last ids, padding, off-by-one at either end. */
+#include <math.h>
 #include <stdio.h>
 
-#include "suite/checks/check.h"
+#include "suite/checks/equivalence/share.h"
 
 #define EDGE_IDS 128
 
@@ -15,6 +16,7 @@ static void add(struct evidence *evidence, const struct check *check, const stru
         mass += in->pmf[i];
         hits += in->counts->pooled[i];
     }
+    mass = fmin(1, mass); /* the sum's rounding */
     struct binomial_tails test = binomial_test(hits, in->counts->draws, mass);
     for (int side = 0; side < 2; side++) {
         char name[40];
@@ -23,6 +25,7 @@ static void add(struct evidence *evidence, const struct check *check, const stru
         statistic->tail = side ? test.lower : test.upper;
         statistic->value = (double)hits;
         statistic->expected = (double)in->counts->draws * mass;
+        share_effect(statistic, !side, 1);
         snprintf(statistic->text, sizeof statistic->text, "the %s %d ids drawn %.0f times, %.1f expected",
                  end, EDGE_IDS, statistic->value, statistic->expected);
     }

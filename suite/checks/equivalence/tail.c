@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "suite/checks/check.h"
+#include "suite/checks/equivalence/share.h"
 
 void check_tail(const struct check *check, const struct check_input *in, struct evidence *evidence)
 {
@@ -25,6 +25,7 @@ void check_tail(const struct check *check, const struct check_input *in, struct 
         if (ids == 0 || ids == previous)
             continue; /* no tail this deep, or the same ids as the step before */
         previous = ids;
+        mass = fmin(1, mass); /* the sum's rounding */
         struct binomial_tails test = binomial_test(hits, in->counts->draws, mass);
         for (int side = 0; side < 2; side++) {
             char name[40];
@@ -33,6 +34,7 @@ void check_tail(const struct check *check, const struct check_input *in, struct 
             statistic->tail = side ? test.lower : test.upper;
             statistic->value = (double)hits;
             statistic->expected = (double)in->counts->draws * mass;
+            share_effect(statistic, !side, 1);
             snprintf(statistic->text, sizeof statistic->text,
                      "%zu ids below 2^-%d of the head drawn %.0f times, %.1f expected", ids, octaves,
                      statistic->value, statistic->expected);

@@ -3,7 +3,7 @@
  * many ids. */
 #include <stdio.h>
 
-#include "suite/checks/check.h"
+#include "suite/checks/equivalence/share.h"
 
 static void add(struct evidence *evidence, const struct check *check, const struct check_input *in,
                 const char *name, struct tail tail, size_t id)
@@ -12,6 +12,7 @@ static void add(struct evidence *evidence, const struct check *check, const stru
     statistic->tail = tail;
     statistic->value = (double)in->counts->pooled[id];
     statistic->expected = (double)in->counts->draws * in->pmf[id];
+    share_effect(statistic, name[0] == 'u', (double)in->vocab);
     snprintf(statistic->text, sizeof statistic->text, "id %zu drawn %.0f times, %.1f expected", id,
              statistic->value, statistic->expected);
 }

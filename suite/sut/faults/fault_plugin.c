@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const fault_id[] = {"none",      "chatter",       "crash",      "overflow",
-                                       "unwritten", "status-failed", "unsupported"};
+static const char *const fault_id[] = {"none",          "chatter",     "crash", "overflow",      "unwritten",
+                                       "status-failed", "unsupported", "echo",  "kept-unwritten"};
 #define FAULTS (sizeof fault_id / sizeof *fault_id)
 
 /* An instance holds nothing but its id: the handle is the id's index + 1, never NULL. */
@@ -28,12 +28,42 @@ static int fault_open(const char *options, int32_t device, void **instance, char
     return SAMPLEGATE_INVALID;
 }
 
+static int64_t list_sum(const int64_t *ids, const int64_t *offsets, int64_t draw)
+{
+    int64_t sum = 0;
+    for (int64_t i = offsets ? offsets[draw] : 0; offsets && i < offsets[draw + 1]; i++)
+        sum += ids[i];
+    return sum;
+}
+
+/* Not a fault: a token that is a sum of everything the draw was given, each with its own weight. */
+static int32_t echo(const struct samplegate_call *call, int64_t d)
+{
+    const int64_t row = call->row_index[d] * call->values.columns;
+    double sum = call->top_k ? (double)call->top_k[d] : 0;
+    sum += call->top_p ? 4 * call->top_p[d] : 0;
+    sum += call->min_p ? 8 * call->min_p[d] : 0;
+    sum += call->repetition_penalty ? 16 * call->repetition_penalty[d] : 0;
+    sum += call->frequency_penalty ? 64 * call->frequency_penalty[d] : 0;
+    sum += call->presence_penalty ? 256 * call->presence_penalty[d] : 0;
+    sum += call->min_tokens ? 1024 * (double)call->min_tokens[d] : 0;
+    sum += call->logit_bias ? 4096 * (double)call->logit_bias[row] : 0;
+    sum += call->allowed ? 8192 * call->allowed[row] : 0;
+    sum += 10000 * (double)list_sum(call->prompt_tokens, call->prompt_offsets, d);
+    sum += 100000 * (double)list_sum(call->output_tokens, call->output_offsets, d);
+    sum += 1000000 * (double)list_sum(call->stop_ids, call->stop_offsets, d);
+    return (int32_t)sum;
+}
+
 static int fault_sample(void *instance, const struct samplegate_call *call)
 {
     const char *id = fault_id[(uintptr_t)instance - 1];
     for (int64_t d = 0; d < call->draws; d++)
         if (strcmp(id, "unwritten") != 0 || d != call->draws - 1)
-            call->token[d] = 0;
+            call->token[d] = strcmp(id, "echo") == 0 ? echo(call, d) : 0;
+    if (call->kept && strcmp(id, "kept-unwritten") != 0)
+        for (int64_t i = 0; i < call->values.rows * call->values.columns; i++)
+            call->kept[i] = (uint8_t)(i % 3 == 0);
     if (strcmp(id, "chatter") == 0) {
         printf("sampled %lld tokens\n", (long long)call->draws);
         fflush(stdout);
@@ -66,7 +96,9 @@ const struct samplegate_plugin *samplegate_plugin(void)
         .abi_version = SAMPLEGATE_ABI_VERSION,
         .name = "fault-plugin",
         .version = "1",
-        .capabilities = SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES,
+        .capabilities = SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TOP_K |
+                        SAMPLEGATE_TOP_P | SAMPLEGATE_MIN_P | SAMPLEGATE_PENALTIES | SAMPLEGATE_LOGIT_BIAS |
+                        SAMPLEGATE_ALLOWED_MASK | SAMPLEGATE_MIN_TOKENS | SAMPLEGATE_KEPT_OUT,
         .open = fault_open,
         .sample = fault_sample,
         .reset = fault_reset,

@@ -8,11 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* True of every rule but torch-race, which gives a NaN its win, as the nine lines do. */
-static const char contract[] =
-    "{\"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest id\", "
-    "\"nan_policy\": \"never drawn\"}";
-
 static float widen_f16(uint16_t half)
 {
     int exponent = half >> 10 & 31, mantissa = half & 1023;
@@ -47,7 +42,7 @@ int builtin_rule(const char *word, enum sampler_rule *rule, struct host_text *wh
     const char *name = colon ? colon + 1 : "race";
     int found = sampler_rule_of(name);
     if (found < 0) {
-        char known[128] = "";
+        char known[256] = "";
         size_t used = 0;
         for (int i = 0; i < RULE_COUNT; i++)
             used += (size_t)snprintf(known + used, sizeof known - used, " %s",
@@ -59,35 +54,8 @@ int builtin_rule(const char *word, enum sampler_rule *rule, struct host_text *wh
     return 0;
 }
 
-int builtin_options(const char *word, char **options, int count, bool *probabilities_first,
-                    struct host_text *why)
+int builtin_file(struct host_sut *sut, struct host_text *why)
 {
-    for (int i = 0; i < count; i++) {
-        if (strcmp(options[i], "values=logits") == 0)
-            *probabilities_first = false;
-        else if (strcmp(options[i], "values=probabilities") == 0)
-            *probabilities_first = true;
-        else {
-            host_say(why, "option '%.128s' is not known to %s; known: values=logits, values=probabilities",
-                     options[i], strncmp(word, "cuda", 4) == 0 ? "cuda" : "the reference");
-            return -1;
-        }
-    }
-    return 0;
-}
-
-int builtin_hello(struct host_sut *sut, enum sampler_rule rule, bool noise, bool probabilities_first,
-                  struct host_text *why)
-{
-    frame_set(&sut->hello, "version", HOST_VERSION);
-    frame_set(&sut->hello, "dtype", "f32");
-    frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE ? "{}" : contract);
-    sut->capabilities =
-        SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE | SAMPLEGATE_SEEDED;
-    if (noise)
-        sut->capabilities |= SAMPLEGATE_NOISE_IN;
-    host_hello_capabilities(sut, probabilities_first);
-    host_hello_build(sut);
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length < 0)

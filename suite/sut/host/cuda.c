@@ -11,6 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
+static const char contract[] =
+    "{\"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest id\", "
+    "\"nan_policy\": \"never drawn\"}";
+
 /* Device memory that grows. */
 struct room {
     void *memory;
@@ -181,36 +186,59 @@ static void cuda_end(void *self)
     free(cuda);
 }
 
+/* values=logits|probabilities: which of the two is preferred. */
+static int cuda_option(const char *option, bool *probabilities_first, struct host_text *why)
+{
+    *probabilities_first = strcmp(option, "values=probabilities") == 0;
+    if (*probabilities_first || strcmp(option, "values=logits") == 0)
+        return 0;
+    host_say(why, "option '%.128s' is not known to cuda; known: values=logits, values=probabilities", option);
+    return -1;
+}
+
+/* What the hello says, and the capabilities. */
+static void cuda_hello(struct host_sut *sut, const struct cuda *cuda, bool probabilities_first)
+{
+    const struct cuda_device *device = &cuda->device;
+    const enum sampler_rule rule = cuda->rule;
+    char text[sizeof device->name + 8];
+    snprintf(text, sizeof text, "cuda:%s", sampler_rule_name(rule));
+    frame_set(&sut->hello, "name", text);
+    frame_set(&sut->hello, "version", HOST_VERSION);
+    snprintf(text, sizeof text, "cuda %s", device->name);
+    frame_set(&sut->hello, "device", text);
+    frame_set(&sut->hello, "dtype", "f32");
+    frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "{}" : contract);
+    sut->capabilities =
+        SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE | SAMPLEGATE_SEEDED;
+    if (cuda_rule_takes_noise(rule))
+        sut->capabilities |= SAMPLEGATE_NOISE_IN;
+    host_hello_capabilities(sut, probabilities_first);
+    host_hello_build(sut);
+    snprintf(text, sizeof text, "%d.%d", device->runtime / 1000, device->runtime % 1000 / 10);
+    frame_set(&sut->hello, "version:cuda-runtime", text);
+    snprintf(text, sizeof text, "%d.%d", device->driver / 1000, device->driver % 1000 / 10);
+    frame_set(&sut->hello, "version:cuda-driver", text);
+}
+
 int host_cuda_open(struct host_sut *sut, const char *word, char **options, int count, struct host_text *why)
 {
-    enum sampler_rule rule;
+    struct cuda cuda = {0};
     bool probabilities_first = false;
-    if (builtin_rule(word, &rule, why) || builtin_options(word, options, count, &probabilities_first, why))
+    if (builtin_rule(word, &cuda.rule, why))
         return -1;
-    if (!cuda_rule_known(rule)) {
-        host_say(why, "rule '%s' has no CUDA kernel yet", sampler_rule_name(rule));
-        return -1;
-    }
-    struct cuda_device device;
-    const char *none = cuda_open(&device);
+    for (int i = 0; i < count; i++)
+        if (cuda_option(options[i], &probabilities_first, why))
+            return -1;
+    const char *none = cuda_open(&cuda.device);
     if (none) {
         host_say(why, "%s", none);
         return -1;
     }
-    char text[sizeof device.name + 8];
-    snprintf(text, sizeof text, "cuda:%s", sampler_rule_name(rule));
-    frame_set(&sut->hello, "name", text);
-    snprintf(text, sizeof text, "cuda %s", device.name);
-    frame_set(&sut->hello, "device", text);
-    snprintf(text, sizeof text, "%d.%d", device.runtime / 1000, device.runtime % 1000 / 10);
-    frame_set(&sut->hello, "version:cuda-runtime", text);
-    snprintf(text, sizeof text, "%d.%d", device.driver / 1000, device.driver % 1000 / 10);
-    frame_set(&sut->hello, "version:cuda-driver", text);
-    struct cuda *cuda = host_memory(calloc(1, sizeof *cuda));
-    cuda->rule = rule;
-    cuda->device = device;
-    sut->self = cuda;
+    cuda_hello(sut, &cuda, probabilities_first);
+    sut->self = host_memory(malloc(sizeof cuda));
+    *(struct cuda *)sut->self = cuda;
     sut->sample = cuda_sample;
     sut->close = cuda_end;
-    return builtin_hello(sut, rule, cuda_rule_takes_noise(rule), probabilities_first, why);
+    return builtin_file(sut, why);
 }

@@ -18,6 +18,20 @@ struct host_text {
 };
 __attribute__((format(printf, 2, 3))) void host_say(struct host_text *why, const char *format, ...);
 
+/* A parameter as the message has it: no value (off everywhere), one for all draws, or one a draw. */
+struct host_numbers {
+    const double *value;
+    int64_t count; /* 0, 1 or draws */
+};
+struct host_integers {
+    const int64_t *value;
+    int64_t count;
+};
+/* A list of token ids a draw: ids[offset[d] .. offset[d + 1]). */
+struct host_lists {
+    const int64_t *id, *offset; /* offset NULL: all are empty */
+};
+
 /* A sample message, checked. The arrays are the frame's. */
 struct host_request {
     uint64_t options; /* enum samplegate_option: what the sampler must be able to do */
@@ -31,11 +45,33 @@ struct host_request {
     int64_t temperatures;             /* 0 (all are 1), 1 or draws */
     const float *noise;               /* [draws, columns] or NULL */
     const int64_t *seeds, *positions; /* [draws] or NULL, together */
+    struct host_integers top_k, min_tokens;
+    struct host_numbers top_p, min_p, repetition_penalty, frequency_penalty, presence_penalty;
+    struct host_lists prompt, output, stop;
+    const float *logit_bias; /* [rows, columns] or NULL */
+    const uint8_t *allowed;  /* [rows, columns] or NULL */
+    uint8_t *kept; /* [rows, columns] to be filled, or NULL: not asked for. A row's first draw decides. */
 };
 
 /* 0, or -1 with why. */
+/* The first array that no version of this host knows, or NULL: it asks for what would be ignored. */
+const char *host_request_unknown(const struct frame *message);
 int host_request_read(struct host_request *request, const struct frame *message, struct host_text *why);
 double host_request_temperature(const struct host_request *request, int64_t draw);
+/* request_options.c: filters, penalties, masks and lists of a message; and the value for one draw. */
+int host_request_options(struct host_request *request, const struct frame *message, struct host_text *why);
+double host_number(const struct host_numbers *numbers, int64_t draw, double off);
+int64_t host_integer(const struct host_integers *integers, int64_t draw, int64_t off);
+
+/* groups.c: draws of one row under the same parameters. */
+struct host_group {
+    int64_t *draw; /* [draws], rising */
+    int64_t draws, row;
+    bool first_of_row; /* it holds the first draw of its row */
+};
+/* All groups of a message, in *group; their number, at least 1. Owned: host_groups_free. */
+int64_t host_groups(const struct host_request *request, struct host_group **group);
+void host_groups_free(struct host_group *group);
 
 enum host_answer { HOST_TOKENS, HOST_UNSUPPORTED, HOST_ERROR };
 

@@ -1,6 +1,7 @@
 /* main.c: samplegate-host, the process that runs a sampler beside the judge.
  *
- *   samplegate-host reference[:RULE] [values=logits|probabilities]
+ *   samplegate-host reference[:RULE] [values=logits|probabilities] [filters=ENGINE] [penalties=ENGINE]
+ *                   [noise=id|rank]
  *   samplegate-host cuda[:RULE] [values=logits|probabilities]
  *   samplegate-host PATH.so [key=value ...]
  *
@@ -17,7 +18,8 @@
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: samplegate-host reference[:RULE] [values=logits|probabilities]\n"
+    fprintf(stderr, "usage: samplegate-host reference[:RULE] [values=logits|probabilities] [filters=ENGINE]\n"
+                    "                       [penalties=ENGINE] [noise=id|rank]\n"
                     "       samplegate-host cuda[:RULE] [values=logits|probabilities]\n"
                     "       samplegate-host PATH.so [key=value ...]\n");
     return 2;

@@ -13,16 +13,22 @@
 
 #define FENCE 256            /* words before and after the tokens */
 #define POISON (-0x5a5a5a5b) /* neither an id nor -1 */
+#define KEPT_POISON 0x5a     /* neither 0 nor 1 */
+enum { TEMPERATURE, TOP_P, MIN_P, REPETITION, FREQUENCY, PRESENCE, NUMBERS };
+enum { TOP_K, MIN_TOKENS, INTEGERS };
 
 struct plugin {
     void *library;
     const struct samplegate_plugin *table;
     void *instance;
     int64_t prepared_draws, prepared_rows, prepared_columns;
-    int64_t room;        /* draws a call that the buffers below can hold */
-    int32_t *buffer;     /* [FENCE + room + FENCE] */
-    int32_t *row_zero;   /* [room] */
-    double *temperature; /* [room] */
+    int64_t room;       /* draws a call that the buffers below can hold */
+    int32_t *buffer;    /* [FENCE + room + FENCE] */
+    int32_t *row_zero;  /* [room] */
+    double *numbers;    /* [NUMBERS, room] */
+    int64_t *integers;  /* [INTEGERS, room] */
+    uint8_t *kept;      /* [rows, columns] of the message in work, and which rows of it have been answered */
+    uint8_t *kept_done; /* [rows] */
 };
 
 static const char *status_word(int status)
@@ -49,8 +55,10 @@ static enum host_answer plugin_prepare(struct plugin *plugin, const struct host_
         plugin->room = draws;
         plugin->buffer =
             host_memory(realloc(plugin->buffer, (size_t)(draws + 2 * FENCE) * sizeof *plugin->buffer));
-        plugin->temperature =
-            host_memory(realloc(plugin->temperature, (size_t)draws * sizeof *plugin->temperature));
+        plugin->numbers =
+            host_memory(realloc(plugin->numbers, NUMBERS * (size_t)draws * sizeof *plugin->numbers));
+        plugin->integers =
+            host_memory(realloc(plugin->integers, INTEGERS * (size_t)draws * sizeof *plugin->integers));
         free(plugin->row_zero);
         plugin->row_zero = host_memory(calloc((size_t)draws, sizeof *plugin->row_zero));
     }
@@ -67,6 +75,64 @@ static enum host_answer plugin_prepare(struct plugin *plugin, const struct host_
                          plugin->table->prepare(plugin->instance, plugin->prepared_draws,
                                                 plugin->prepared_rows, plugin->prepared_columns),
                          why);
+}
+
+static const double *numbers_fill(struct plugin *plugin, int which, const struct host_numbers *numbers,
+                                  double off, int64_t first, int64_t draws)
+{
+    double *to = plugin->numbers + which * plugin->room;
+    for (int64_t d = 0; d < draws; d++)
+        to[d] = host_number(numbers, first + d, off);
+    return to;
+}
+
+static const int64_t *integers_fill(struct plugin *plugin, int which, const struct host_integers *integers,
+                                    int64_t off, int64_t first, int64_t draws)
+{
+    int64_t *to = plugin->integers + which * plugin->room;
+    for (int64_t d = 0; d < draws; d++)
+        to[d] = host_integer(integers, first + d, off);
+    return to;
+}
+
+/* The parameters that the message asks for; the others stay NULL. */
+static void call_fill_parameters(struct samplegate_call *call, struct plugin *plugin,
+                                 const struct host_request *request, int64_t first, int64_t draws)
+{
+    const uint64_t options = request->options;
+    const struct host_numbers temperature = {request->temperature, request->temperatures};
+    if (options & SAMPLEGATE_TEMPERATURE)
+        call->temperature = numbers_fill(plugin, TEMPERATURE, &temperature, 1, first, draws);
+    if (options & SAMPLEGATE_TOP_K)
+        call->top_k = integers_fill(plugin, TOP_K, &request->top_k, -1, first, draws);
+    if (options & SAMPLEGATE_TOP_P)
+        call->top_p = numbers_fill(plugin, TOP_P, &request->top_p, 1, first, draws);
+    if (options & SAMPLEGATE_MIN_P)
+        call->min_p = numbers_fill(plugin, MIN_P, &request->min_p, 0, first, draws);
+    if (options & SAMPLEGATE_PENALTIES) {
+        call->repetition_penalty =
+            numbers_fill(plugin, REPETITION, &request->repetition_penalty, 1, first, draws);
+        call->frequency_penalty =
+            numbers_fill(plugin, FREQUENCY, &request->frequency_penalty, 0, first, draws);
+        call->presence_penalty = numbers_fill(plugin, PRESENCE, &request->presence_penalty, 0, first, draws);
+    }
+    if (options & SAMPLEGATE_MIN_TOKENS)
+        call->min_tokens = integers_fill(plugin, MIN_TOKENS, &request->min_tokens, 0, first, draws);
+    if (options & SAMPLEGATE_MIN_TOKENS && request->stop.offset) {
+        call->stop_ids = request->stop.id;
+        call->stop_offsets = request->stop.offset + first;
+    }
+    if (options & (SAMPLEGATE_PENALTIES | SAMPLEGATE_MIN_TOKENS) && request->prompt.offset) {
+        call->prompt_tokens = request->prompt.id;
+        call->prompt_offsets = request->prompt.offset + first;
+    }
+    if (options & (SAMPLEGATE_PENALTIES | SAMPLEGATE_MIN_TOKENS) && request->output.offset) {
+        call->output_tokens = request->output.id;
+        call->output_offsets = request->output.offset + first;
+    }
+    call->logit_bias = request->logit_bias;
+    call->allowed = request->allowed;
+    call->kept = plugin->kept;
 }
 
 static void call_fill(struct samplegate_call *call, struct plugin *plugin, const struct host_request *request,
@@ -86,11 +152,7 @@ static void call_fill(struct samplegate_call *call, struct plugin *plugin, const
     call->noise = request->noise ? request->noise + first * request->columns : NULL;
     call->seed = request->seeds ? request->seeds + first : NULL;
     call->position = request->positions ? request->positions + first : NULL;
-    if (request->options & SAMPLEGATE_TEMPERATURE) {
-        for (int64_t d = 0; d < draws; d++)
-            plugin->temperature[d] = host_request_temperature(request, first + d);
-        call->temperature = plugin->temperature;
-    }
+    call_fill_parameters(call, plugin, request, first, draws);
     call->token = plugin->buffer + FENCE;
 }
 
@@ -118,6 +180,42 @@ static enum host_answer buffer_check(const int32_t *buffer, int64_t first, int64
     return HOST_TOKENS;
 }
 
+/* After a call: rows that were drawn from for the first time, checked and handed on. */
+static enum host_answer kept_take(struct plugin *plugin, const struct host_request *request,
+                                  const struct samplegate_call *call, struct host_text *why)
+{
+    for (int64_t d = 0; d < call->draws; d++) {
+        const int64_t row = call->row_index[d];
+        const uint8_t *from = plugin->kept + row * request->columns;
+        if (plugin->kept_done[row])
+            continue;
+        for (int64_t i = 0; i < request->columns; i++)
+            if (from[i] > 1) {
+                host_say(why, "the plug-in answered OK but kept of row %" PRId64 " has %s at id %" PRId64,
+                         row, from[i] == KEPT_POISON ? "nothing written" : "neither 0 nor 1", i);
+                return HOST_ERROR;
+            }
+        memcpy(request->kept + row * request->columns, from, (size_t)request->columns);
+        plugin->kept_done[row] = 1;
+    }
+    return HOST_TOKENS;
+}
+
+static void kept_start(struct plugin *plugin, const struct host_request *request)
+{
+    if (!request->kept)
+        return;
+    plugin->kept = host_memory(malloc((size_t)request->rows * (size_t)request->columns));
+    plugin->kept_done = host_memory(calloc((size_t)request->rows, 1));
+}
+
+static void kept_end(struct plugin *plugin)
+{
+    free(plugin->kept);
+    free(plugin->kept_done);
+    plugin->kept = plugin->kept_done = NULL;
+}
+
 static enum host_answer plugin_sample(void *self, const struct host_request *request, int32_t *token,
                                       struct host_text *why)
 {
@@ -125,18 +223,24 @@ static enum host_answer plugin_sample(void *self, const struct host_request *req
     enum host_answer answer = plugin_prepare(plugin, request, why);
     if (answer == HOST_TOKENS)
         answer = status_answer("reset", plugin->table->reset(plugin->instance, request->seed), why);
+    kept_start(plugin, request);
     for (int64_t first = 0; answer == HOST_TOKENS && first < request->draws; first += request->batch) {
         int64_t draws = request->draws - first < request->batch ? request->draws - first : request->batch;
         struct samplegate_call call;
         call_fill(&call, plugin, request, first, draws);
         for (int64_t i = 0; i < draws + 2 * FENCE; i++)
             plugin->buffer[i] = POISON;
+        if (plugin->kept)
+            memset(plugin->kept, KEPT_POISON, (size_t)request->rows * (size_t)request->columns);
         answer = status_answer("sample", plugin->table->sample(plugin->instance, &call), why);
         if (answer == HOST_TOKENS)
             answer = buffer_check(plugin->buffer, first, draws, why);
+        if (answer == HOST_TOKENS && plugin->kept)
+            answer = kept_take(plugin, request, &call, why);
         if (answer == HOST_TOKENS)
             memcpy(token + first, plugin->buffer + FENCE, (size_t)draws * sizeof *token);
     }
+    kept_end(plugin);
     return answer;
 }
 
@@ -149,7 +253,8 @@ static void plugin_close(void *self)
         dlclose(plugin->library);
     free(plugin->buffer);
     free(plugin->row_zero);
-    free(plugin->temperature);
+    free(plugin->numbers);
+    free(plugin->integers);
     free(plugin);
 }
 

@@ -6,37 +6,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct draw {
-    int64_t index;
-    int32_t row;
-    double temperature;
+#define EDITS (SAMPLEGATE_PENALTIES | SAMPLEGATE_LOGIT_BIAS | SAMPLEGATE_ALLOWED_MASK | SAMPLEGATE_MIN_TOKENS)
+#define FILTERS (SAMPLEGATE_TOP_K | SAMPLEGATE_TOP_P | SAMPLEGATE_MIN_P | SAMPLEGATE_KEPT_OUT)
+
+/* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
+static const char reference_contract[] =
+    "{\"rng_keying\": \"seed, position, %s\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest %s\", "
+    "\"nan_policy\": \"never drawn\", \"filters\": \"%s\", \"penalties\": \"%s\"}";
+
+/* How this instance samples. */
+struct reference {
+    enum sampler_rule rule;
+    const struct filter_rule *filter_rule;
+    const struct penalty_rule *penalty_rule;
+    int seeded_by_rank;
+    bool probabilities_first;
 };
-
-static int draw_compare(const void *a, const void *b)
-{
-    const struct draw *x = a, *y = b;
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    if (x->temperature != y->temperature)
-        return x->temperature < y->temperature ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-/* The draws in an order in which those of one row and temperature follow each other, so that each row is
- * prepared once. */
-static struct draw *draws_by_row(const struct host_request *request)
-{
-    struct draw *draw = host_memory(malloc((size_t)request->draws * sizeof *draw));
-    for (int64_t d = 0; d < request->draws; d++) {
-        draw[d].index = d;
-        draw[d].row = request->row_index ? request->row_index[d] : 0;
-        draw[d].temperature = host_request_temperature(request, d);
-    }
-    if (request->row_index || request->temperatures > 1)
-        qsort(draw, (size_t)request->draws, sizeof *draw, draw_compare);
-    return draw;
-}
 
 /* Draws first .. first + count - 1 of the chunk. Unseeded, the noise of a draw is (seed of the message, its
  * index in the chunk), whatever the call it falls into; so a whole run is drawn at once and the batch size
@@ -54,71 +41,183 @@ static void draw_run(const struct host_request *request, const struct sampler_ro
         sampler_draw(row, request->seed, (uint64_t)first, (size_t)count, token + first);
 }
 
+static void list_of_draw(const struct host_lists *lists, int64_t draw, const int64_t **id, size_t *count)
+{
+    *id = lists->offset ? lists->id + lists->offset[draw] : NULL;
+    *count = lists->offset ? (size_t)(lists->offset[draw + 1] - lists->offset[draw]) : 0;
+}
+
+static void penalties_of_draw(const struct host_request *request, int64_t row, int64_t draw,
+                              struct penalties *penalties)
+{
+    *penalties = penalties_none();
+    penalties->repetition = host_number(&request->repetition_penalty, draw, 1);
+    penalties->frequency = host_number(&request->frequency_penalty, draw, 0);
+    penalties->presence = host_number(&request->presence_penalty, draw, 0);
+    penalties->min_tokens = host_integer(&request->min_tokens, draw, 0);
+    list_of_draw(&request->prompt, draw, &penalties->prompt, &penalties->prompt_tokens);
+    list_of_draw(&request->output, draw, &penalties->output, &penalties->output_tokens);
+    list_of_draw(&request->stop, draw, &penalties->stop, &penalties->stops);
+    penalties->logit_bias = request->logit_bias ? request->logit_bias + row * request->columns : NULL;
+    penalties->allowed = request->allowed ? request->allowed + row * request->columns : NULL;
+}
+
+/* The row of one draw under its parameters. NULL with why. */
+static struct sampler_row *row_of_draw(const struct reference *reference, const struct host_request *request,
+                                       int64_t draw, float *wide, struct host_text *why)
+{
+    const int64_t row = request->row_index ? request->row_index[draw] : 0;
+    struct sampler_parameters parameters = sampler_parameters_none();
+    struct penalties penalties;
+    enum sampler_status status;
+    parameters.temperature = host_request_temperature(request, draw);
+    parameters.filter.top_k = host_integer(&request->top_k, draw, -1);
+    parameters.filter.top_p = host_number(&request->top_p, draw, 1);
+    parameters.filter.min_p = host_number(&request->min_p, draw, 0);
+    parameters.filter_rule = reference->filter_rule;
+    parameters.penalty_rule = reference->penalty_rule;
+    parameters.seeded_by_rank = reference->seeded_by_rank;
+    if (request->options & EDITS) {
+        penalties_of_draw(request, row, draw, &penalties);
+        parameters.penalties = &penalties;
+    }
+    struct sampler_row *made = sampler_row_make(
+        reference->rule, request->kind == SAMPLEGATE_LOGITS ? SAMPLER_LOGITS : SAMPLER_PROBABILITIES,
+        builtin_row(request, row, wide), (size_t)request->columns, &parameters, &status);
+    if (!made)
+        host_say(why, "draw %" PRId64 ": the reference: %s", draw, sampler_status_text(status));
+    return made;
+}
+
 static enum host_answer reference_sample(void *self, const struct host_request *request, int32_t *token,
                                          struct host_text *why)
 {
-    const enum sampler_rule rule = *(const enum sampler_rule *)self;
-    if (request->kind == SAMPLEGATE_PROBABILITIES && request->options & SAMPLEGATE_TEMPERATURE) {
-        host_say(why, "the reference takes no temperature with probabilities");
+    const struct reference *reference = self;
+    const uint64_t edits = request->options & (EDITS | SAMPLEGATE_TEMPERATURE);
+    if (request->kind == SAMPLEGATE_PROBABILITIES && edits) {
+        char words[256];
+        host_option_words(edits, words, sizeof words);
+        host_say(why, "the reference takes no %s with probabilities", words);
         return HOST_UNSUPPORTED;
     }
-    enum sampler_values kind = request->kind == SAMPLEGATE_LOGITS ? SAMPLER_LOGITS : SAMPLER_PROBABILITIES;
     enum host_answer answer = HOST_TOKENS;
-    struct draw *draw = draws_by_row(request);
+    struct host_group *group = NULL;
+    const int64_t groups = host_groups(request, &group);
     float *wide = host_memory(malloc((size_t)request->columns * sizeof *wide));
-    struct sampler_row *row = NULL;
-    for (int64_t i = 0; i < request->draws;) {
-        if (i == 0 || draw[i].row != draw[i - 1].row || draw[i].temperature != draw[i - 1].temperature) {
-            sampler_row_free(row);
-            row = sampler_row_new(rule, kind, builtin_row(request, draw[i].row, wide),
-                                  (size_t)request->columns, draw[i].temperature);
-            if (!row) {
-                host_say(why,
-                         "draw %" PRId64
-                         ": the reference takes rows of 1 to 2^20 values and a positive finite "
-                         "temperature; this one has %" PRId64 " and %g",
-                         draw[i].index, request->columns, draw[i].temperature);
-                answer = HOST_ERROR;
-                break;
-            }
+    for (int64_t g = 0; g < groups && answer == HOST_TOKENS; g++) {
+        struct sampler_row *row = row_of_draw(reference, request, group[g].draw[0], wide, why);
+        if (!row) {
+            answer = HOST_ERROR;
+            break;
         }
-        int64_t count = 1;
-        while (i + count < request->draws && draw[i + count].index == draw[i].index + count &&
-               draw[i + count].row == draw[i].row && draw[i + count].temperature == draw[i].temperature)
-            count++;
-        draw_run(request, row, draw[i].index, count, token);
-        i += count;
+        for (int64_t i = 0, count; i < group[g].draws; i += count) {
+            for (count = 1;
+                 i + count < group[g].draws && group[g].draw[i + count] == group[g].draw[i] + count;)
+                count++;
+            draw_run(request, row, group[g].draw[i], count, token);
+        }
+        if (request->kept && group[g].first_of_row)
+            sampler_row_kept(row, request->kept + group[g].row * request->columns);
+        sampler_row_free(row);
     }
-    sampler_row_free(row);
     free(wide);
-    free(draw);
+    host_groups_free(group);
     return answer;
+}
+
+static int filter_option(struct reference *reference, const char *name, struct host_text *why)
+{
+    reference->filter_rule = filter_rule_of(name);
+    if (reference->filter_rule)
+        return 0;
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; filter_rule_at(i) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", filter_rule_at(i)->name);
+    host_say(why, "filters=%.64s is not known; known:%s", name, known);
+    return -1;
+}
+
+static int penalty_option(struct reference *reference, const char *name, struct host_text *why)
+{
+    reference->penalty_rule = penalty_rule_of(name);
+    if (reference->penalty_rule)
+        return 0;
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; penalty_rule_at(i) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", penalty_rule_at(i)->name);
+    host_say(why, "penalties=%.64s is not known; known:%s", name, known);
+    return -1;
+}
+
+static int reference_option(struct reference *reference, const char *option, struct host_text *why)
+{
+    if (strncmp(option, "filters=", 8) == 0)
+        return filter_option(reference, option + 8, why);
+    if (strncmp(option, "penalties=", 10) == 0)
+        return penalty_option(reference, option + 10, why);
+    if (strcmp(option, "values=logits") == 0 || strcmp(option, "values=probabilities") == 0)
+        reference->probabilities_first = strcmp(option, "values=probabilities") == 0;
+    else if (strcmp(option, "noise=id") == 0 || strcmp(option, "noise=rank") == 0)
+        reference->seeded_by_rank = strcmp(option, "noise=rank") == 0;
+    else {
+        host_say(why,
+                 "option '%.128s' is not known to the reference; known: values=logits, values=probabilities, "
+                 "filters=RULE, penalties=RULE, noise=id, noise=rank",
+                 option);
+        return -1;
+    }
+    if (!reference->seeded_by_rank || reference->rule == RULE_SEEDED)
+        return 0;
+    host_say(why, "noise=rank is for the rule seeded only");
+    return -1;
+}
+
+/* What the hello says, and the capabilities. */
+static void reference_hello(struct host_sut *sut, const struct reference *reference, const char *isa)
+{
+    const enum sampler_rule rule = reference->rule;
+    char text[512];
+    snprintf(text, sizeof text, "reference:%s", sampler_rule_name(rule));
+    frame_set(&sut->hello, "name", text);
+    frame_set(&sut->hello, "version", HOST_VERSION);
+    snprintf(text, sizeof text, "cpu %s", isa);
+    frame_set(&sut->hello, "device", text);
+    frame_set(&sut->hello, "dtype", "f32");
+    snprintf(text, sizeof text, reference_contract, reference->seeded_by_rank ? "rank" : "column",
+             reference->seeded_by_rank ? "rank" : "id", reference->filter_rule->name,
+             reference->penalty_rule->name);
+    frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "{}" : text);
+    sut->capabilities = SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE |
+                        SAMPLEGATE_SEEDED | FILTERS | EDITS;
+    if (rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE)
+        sut->capabilities |= SAMPLEGATE_NOISE_IN;
+    host_hello_capabilities(sut, reference->probabilities_first);
+    host_hello_build(sut);
+    frame_set(&sut->hello, "version:isa", isa);
 }
 
 int host_reference_open(struct host_sut *sut, const char *word, char **options, int count,
                         struct host_text *why)
 {
-    enum sampler_rule rule;
-    bool probabilities_first = false;
-    if (builtin_rule(word, &rule, why) || builtin_options(word, options, count, &probabilities_first, why))
+    struct reference reference = {.filter_rule = filter_rule_at(0), .penalty_rule = penalty_rule_at(0)};
+    if (builtin_rule(word, &reference.rule, why))
         return -1;
+    for (int i = 0; i < count; i++)
+        if (reference_option(&reference, options[i], why))
+            return -1;
     const char *isa = sampler_isa();
     if (!isa) {
         host_say(why, "SAMPLEGATE_ISA=%.32s is unknown or not on this machine; known: baseline avx2 avx512",
                  getenv("SAMPLEGATE_ISA"));
         return -1;
     }
-    char text[64];
-    snprintf(text, sizeof text, "reference:%s", sampler_rule_name(rule));
-    frame_set(&sut->hello, "name", text);
-    snprintf(text, sizeof text, "cpu %s", isa);
-    frame_set(&sut->hello, "device", text);
-    frame_set(&sut->hello, "version:isa", isa);
-    const bool noise = rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE;
-    enum sampler_rule *self = host_memory(malloc(sizeof *self));
-    *self = rule;
+    reference_hello(sut, &reference, isa);
+    struct reference *self = host_memory(malloc(sizeof *self));
+    *self = reference;
     sut->self = self;
     sut->sample = reference_sample;
     sut->close = free;
-    return builtin_hello(sut, rule, noise, probabilities_first, why);
+    return builtin_file(sut, why);
 }

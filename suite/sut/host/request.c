@@ -146,7 +146,7 @@ int host_request_read(struct host_request *request, const struct frame *message,
         request_rows(request, message, why) || request_temperature(request, message, why) ||
         request_randomness(request, message, why))
         return -1;
-    return 0;
+    return host_request_options(request, message, why);
 }
 
 double host_request_temperature(const struct host_request *request, int64_t draw)

@@ -24,16 +24,20 @@ static void answer_hello(struct frame *answer, const struct host_sut *sut, const
         frame_set(answer, sut->hello.entry[i].key, sut->hello.entry[i].value);
 }
 
-/* Tokens live in *token until the answer is written. */
+/* Tokens and kept live in *token and *kept until the answer is written. */
 static void answer_sample(struct frame *answer, const struct host_sut *sut, const struct frame *message,
-                          int32_t **token)
+                          int32_t **token, uint8_t **kept)
 {
     static const char *const echoed[] = {"cell", "stage", "batch", "chunk", NULL};
     struct host_request request;
     struct host_text why = {0};
     enum host_answer kind = HOST_ERROR;
     copy_entries(answer, message, echoed);
-    if (host_request_read(&request, message, &why) == 0) {
+    const char *unknown = host_request_unknown(message);
+    if (unknown) {
+        host_say(&why, "this host knows no array %s", unknown);
+        kind = HOST_UNSUPPORTED;
+    } else if (host_request_read(&request, message, &why) == 0) {
         uint64_t missing = request.options & ~sut->capabilities;
         if (missing) {
             char needed[256];
@@ -42,6 +46,9 @@ static void answer_sample(struct frame *answer, const struct host_sut *sut, cons
             kind = HOST_UNSUPPORTED;
         } else {
             *token = host_memory(calloc((size_t)request.draws, sizeof **token));
+            if (request.options & SAMPLEGATE_KEPT_OUT)
+                *kept = host_memory(calloc((size_t)request.rows, (size_t)request.columns));
+            request.kept = *kept;
             kind = sut->sample(sut->self, &request, *token, &why);
         }
     }
@@ -49,6 +56,9 @@ static void answer_sample(struct frame *answer, const struct host_sut *sut, cons
         uint64_t shape[1] = {(uint64_t)request.draws};
         frame_set(answer, "message", "tokens");
         frame_add(answer, "token", FRAME_I32, 1, shape, *token);
+        uint64_t rows[2] = {(uint64_t)request.rows, (uint64_t)request.columns};
+        if (*kept)
+            frame_add(answer, "kept", FRAME_U8, 2, rows, *kept);
     } else {
         frame_set(answer, "message", kind == HOST_ERROR ? "error" : "unsupported");
         frame_set(answer, "text", why.text);
@@ -60,11 +70,12 @@ static enum frame_result answer_message(const struct host_sut *sut, const struct
 {
     struct frame answer = {0};
     int32_t *token = NULL;
+    uint8_t *kept = NULL;
     const char *name = frame_get(message, "message");
     if (name && strcmp(name, "hello") == 0)
         answer_hello(&answer, sut, message);
     else if (name && strcmp(name, "sample") == 0)
-        answer_sample(&answer, sut, message, &token);
+        answer_sample(&answer, sut, message, &token, &kept);
     else {
         struct host_text text;
         host_say(&text, "message '%.32s' is not known; hello and sample are", name ? name : "(absent)");
@@ -74,6 +85,7 @@ static enum frame_result answer_message(const struct host_sut *sut, const struct
     enum frame_result written = frame_write(output, &answer, -1, why, why_bytes);
     frame_free(&answer);
     free(token);
+    free(kept);
     return written;
 }
 

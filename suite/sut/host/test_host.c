@@ -66,7 +66,9 @@ static void hello(void **state)
     assert_entry(&answer, "plan_sha256", "abc");
     assert_entry(&answer, "name", "reference:gumbel");
     assert_entry(&answer, "takes", "probabilities logits");
-    assert_entry(&answer, "capabilities", "temperature noise seeded");
+    assert_entry(&answer, "capabilities",
+                 "temperature noise seeded top_k top_p min_p penalties logit_bias allowed_mask "
+                 "min_tokens kept_out");
     assert_entry(&answer, "dtype", "f32");
     assert_contains(frame_get(&answer, "device"), "cpu ");
     /* The hash of the host itself, as another program computes it. */
@@ -221,10 +223,12 @@ static void bad_arrays(void **state)
         {"row_index", "logits", "error", "[draws] of I32", FRAME_I64, draws, seeds},
         {"noise", "logits", "error", "[draws, vocab] of F32", FRAME_F32, flat, logits},
         {"temperature", "logits", "error", "[1] or [draws] of F64", FRAME_F32, one, logits},
-        {"temperature", "logits", "error", "positive finite temperature", FRAME_F64, draws, temperature},
-        {"temperature", "probabilities", "unsupported", "no temperature with probabilities", FRAME_F64, one,
-         warm},
+        {"temperature", "logits", "error", "draw 0: the reference: temperature must be positive and finite",
+         FRAME_F64, draws, temperature},
+        {"temperature", "probabilities", "unsupported",
+         "the reference takes no temperature with probabilities", FRAME_F64, one, warm},
         {"seeds", "logits", "error", "seeds and positions come together", FRAME_I64, draws, seeds},
+        {"typical_p", "logits", "unsupported", "knows no array typical_p", FRAME_I64, draws, seeds},
     };
     struct child child = reference("reference", NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -32,7 +32,7 @@ static void refused_at_start(void **state)
     const char *const rule[] = {"reference:beam", NULL}, *const option[] = {"reference", "valeus=logits",
                                                                             NULL};
     assert_refused(child_start("samplegate-host", rule),
-                   "known rules: greedy categorical race gumbel torch-race");
+                   "known rules: greedy categorical race gumbel torch-race seeded seeded-2025");
     assert_refused(child_start("samplegate-host", option),
                    "'valeus=logits' is not known to the reference; known: values=");
     assert_refused(plugin("missing.so", NULL), "missing.so: No such file");
@@ -63,7 +63,8 @@ static void hello(void **state)
     child_ask(&child, &message, &answer);
     assert_entry(&answer, "name", "fault-plugin");
     assert_entry(&answer, "takes", "logits probabilities");
-    assert_entry(&answer, "capabilities", "");
+    assert_entry(&answer, "capabilities",
+                 "top_k top_p min_p penalties logit_bias allowed_mask min_tokens kept_out");
     snprintf(key, sizeof key, "file:%s", build_path("fault-plugin.so"));
     assert_non_null(frame_get(&answer, key));
     assert_int_equal(strlen(frame_get(&answer, key)), 64);
@@ -135,6 +136,74 @@ static void not_announced(void **state)
     assert_int_equal(child_end(&child, errors, sizeof errors), 0);
 }
 
+/* Two rows, five draws in calls of two: each call gets its own slice of every parameter, and single values
+ * are spread. */
+static void parameters_arrive(void **state)
+{
+    (void)state;
+    const float rows[8] = {0, 1, 2, 3, 3, 2, 1, 0}, bias[8] = {1, 9, 9, 9, 2, 9, 9, 9};
+    const uint8_t allowed[8] = {1, 9, 9, 9, 0, 9, 9, 9};
+    const int32_t row_index[5] = {0, 1, 0, 1, 0};
+    const int64_t top_k[5] = {1, 2, 3, 1, 2}, min_tokens[1] = {1}, offsets[6] = {0, 1, 1, 3, 3, 4};
+    const int64_t ids[4] = {1, 2, 3, 4}, stop[6] = {0, 0, 0, 0, 1, 2}, stop_ids[2] = {5, 6};
+    const double top_p[1] = {0.5}, min_p[5] = {0, 0.125, 0.25, 0.375, 0.5}, one[1] = {1},
+                 two[5] = {2, 1, 2, 1, 2};
+    const uint64_t five[] = {5}, six[] = {6}, four[] = {4}, single[] = {1}, pair[] = {2}, shape[] = {2, 4};
+    struct child child = plugin("fault-plugin.so", "id=echo");
+    struct frame message = sample_message(rows, 4, 5), answer = {0};
+    message.arrays = 0;
+    frame_set(&message, "batch", "2");
+    frame_set(&message, "kept", "1");
+    frame_add(&message, "values", FRAME_F32, 2, shape, rows);
+    frame_add(&message, "row_index", FRAME_I32, 1, five, row_index);
+    frame_add(&message, "top_k", FRAME_I64, 1, five, top_k);
+    frame_add(&message, "top_p", FRAME_F64, 1, single, top_p);
+    frame_add(&message, "min_p", FRAME_F64, 1, five, min_p);
+    frame_add(&message, "repetition_penalty", FRAME_F64, 1, five, two);
+    frame_add(&message, "frequency_penalty", FRAME_F64, 1, single, one);
+    frame_add(&message, "presence_penalty", FRAME_F64, 1, five, two);
+    frame_add(&message, "min_tokens", FRAME_I64, 1, single, min_tokens);
+    frame_add(&message, "prompt_tokens", FRAME_I64, 1, four, ids);
+    frame_add(&message, "prompt_offsets", FRAME_I64, 1, six, offsets);
+    frame_add(&message, "output_tokens", FRAME_I64, 1, four, ids);
+    frame_add(&message, "output_offsets", FRAME_I64, 1, six, offsets);
+    frame_add(&message, "stop_ids", FRAME_I64, 1, pair, stop_ids);
+    frame_add(&message, "stop_offsets", FRAME_I64, 1, six, stop);
+    frame_add(&message, "logit_bias", FRAME_F32, 2, shape, bias);
+    frame_add(&message, "allowed", FRAME_U8, 2, shape, allowed);
+    child_ask(&child, &message, &answer);
+    assert_entry(&answer, "message", "tokens");
+    const int32_t *token = frame_find(&answer, "token")->data;
+    for (int d = 0; d < 5; d++) {
+        const int row = row_index[d] * 4, lists[] = {1, 0, 5, 0, 4}, stops[] = {0, 0, 0, 5, 6};
+        const double expected = (double)top_k[d] + 4 * 0.5 + 8 * min_p[d] + 16 * two[d] + 64 + 256 * two[d] +
+                                1024 + 4096 * (double)bias[row] + 8192 * allowed[row] + 110000.0 * lists[d] +
+                                1000000.0 * stops[d];
+        assert_int_equal(token[d], (int32_t)expected);
+    }
+    const struct frame_array *kept = frame_find(&answer, "kept");
+    assert_non_null(kept);
+    assert_true(kept->dtype == FRAME_U8 && kept->shape[0] == 2 && kept->shape[1] == 4);
+    assert_memory_equal(kept->data, ((const uint8_t[]){1, 0, 0, 1, 0, 0, 1, 0}), 8);
+    frame_free(&message);
+    frame_free(&answer);
+    assert_int_equal(child_end(&child, errors, sizeof errors), 0);
+}
+
+static void kept_unwritten(void **state)
+{
+    (void)state;
+    struct child child = plugin("fault-plugin.so", "id=kept-unwritten");
+    struct frame message = sample_message(logits, 4, 10), answer = {0};
+    frame_set(&message, "kept", "1");
+    child_ask(&child, &message, &answer);
+    assert_entry(&answer, "message", "error");
+    assert_contains(frame_get(&answer, "text"), "kept of row 0 has nothing written at id 0");
+    frame_free(&message);
+    frame_free(&answer);
+    assert_int_equal(child_end(&child, errors, sizeof errors), 0);
+}
+
 static void crash(void **state)
 {
     (void)state;
@@ -157,6 +226,8 @@ int main(void)
         cmocka_unit_test(misbehaving_calls),
         cmocka_unit_test(chatter),
         cmocka_unit_test(not_announced),
+        cmocka_unit_test(parameters_arrive),
+        cmocka_unit_test(kept_unwritten),
         cmocka_unit_test(crash),
     };
     return cmocka_run_group_tests_name("host, plug-ins", tests, NULL, NULL);

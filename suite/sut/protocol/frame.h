@@ -7,12 +7,19 @@
  * hello       | -> worker | protocol, plan, plan_sha256                                     |
  * hello       | -> judge  | protocol, plan, plan_sha256 (echoed), name, version, device, takes ("logits",
  *             |           | "probabilities" or both, a space between; preferred first), dtype (f32 f16 bf16: what values
- *             |           | must be handed over as), capabilities (words: temperature noise seeded), contract (JSON
+ *             |           | must be handed over as), capabilities (words: temperature noise seeded top_k top_p min_p
+ *             |           | penalties logit_bias allowed_mask min_tokens kept_out), contract (JSON
  *             |           | text), and any number of "file:PATH" = SHA-256 hex, "version:NAME" = text      |
- * sample      | -> worker | cell, stage, batch (draws a call), chunk, draws, seed, kind ("logits" | "probabilities")
+ * sample      | -> worker | cell, stage, batch (draws a call), chunk, draws, seed, kind ("logits" | "probabilities"),
+ *             |           | kept ("1": asked for; else absent)                                |
  *             |           |   | values [rows, vocab]; optional row_index I32 [draws] (absent: every draw from row 0),
- *             |           |   | temperature F64 [1] or [draws], noise F32 [draws, vocab], seeds I64 [draws], positions I64 [draws]
- * tokens      | -> judge  | cell, stage, batch, chunk (echoed)                              | token I32 [draws]
+ *             |           |   | temperature F64 [1] or [draws], noise F32 [draws, vocab], seeds I64 [draws], positions I64 [draws];
+ *             |           |   | top_k, min_tokens I64 and top_p, min_p, repetition_penalty, frequency_penalty,
+ *             |           |   | presence_penalty F64, [1] or [draws]; prompt_tokens, output_tokens, stop_ids I64 [n] with
+ *             |           |   | prompt_offsets, output_offsets, stop_offsets I64 [draws + 1]: draw d has tokens[offsets[d] ..
+ *             |           |   | offsets[d + 1]); logit_bias F32, allowed U8 (0: banned) [rows, vocab]
+ * tokens      | -> judge  | cell, stage, batch, chunk (echoed)                              | token I32 [draws]; if asked, kept U8 [rows, vocab]: 1 for
+ *             |           |   | what the parameters of a row's first draw leave; 0, and 0 for rows without a draw
  * unsupported | -> judge  | cell, stage, batch, chunk, text                                 |
  * error       | -> judge  | text, and cell, stage, batch, chunk if known                    |
  *
@@ -28,7 +35,7 @@
 
 #define FRAME_PROTOCOL "1"
 #define FRAME_BYTES_MAX ((uint64_t)1 << 32) /* a longer frame is a broken one */
-#define FRAME_ARRAYS_MAX 16
+#define FRAME_ARRAYS_MAX 32
 
 enum frame_dtype { FRAME_F32, FRAME_F16, FRAME_BF16, FRAME_F64, FRAME_I32, FRAME_I64, FRAME_U8 };
 

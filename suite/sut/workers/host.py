@@ -46,6 +46,7 @@ import traceback
 HERE = os.path.dirname(os.path.realpath(__file__))
 PROTOCOL = "1"
 FRAME_BYTES_MAX = 1 << 32
+DRAWS_MAX = 1 << 28
 ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2, "F64": 8, "I32": 4, "I64": 8, "U8": 1}
 SAMPLE_ARRAYS = {"values", "row_index", "temperature", "noise", "seeds", "positions"}
 ECHOED = ("cell", "stage", "batch", "chunk")
@@ -164,10 +165,10 @@ def frame_write(file, metadata, arrays=()):
     file.flush()
 
 
-def number(metadata, key, least):
+def number(metadata, key, least, most):
     text = metadata.get(key, "")
-    if not re.fullmatch("[0-9]{1,20}", text) or not least <= int(text) < 1 << 64:
-        raise Invalid("%s is %r, a decimal number of at least %d is needed" % (key, text, least))
+    if not re.fullmatch("0|[1-9][0-9]{0,19}", text) or not least <= int(text) <= most:
+        raise Invalid("%s is %r; a whole number of %d to %d is needed" % (key, text, least, most))
     return int(text)
 
 
@@ -186,7 +187,8 @@ def words(text):
 
 def calls(worker, metadata, arrays):
     """Check a sample message whole, then yield its calls in order. Invalid or NotImplementedError."""
-    draws, batch, kind = number(metadata, "draws", 1), number(metadata, "batch", 1), metadata.get("kind")
+    draws, batch, kind = number(metadata, "draws", 1, DRAWS_MAX), number(metadata, "batch", 1, DRAWS_MAX), metadata.get("kind")
+    number(metadata, "seed", 0, (1 << 64) - 1)
     values, unknown = arrays.get("values"), sorted(set(arrays) - SAMPLE_ARRAYS)
     if unknown:
         raise NotImplementedError("this host knows no array %s" % ", ".join(unknown))
@@ -202,6 +204,8 @@ def calls(worker, metadata, arrays):
     noise = checked(arrays, "noise", ["F32"], [(draws, vocab)])
     seeds = checked(arrays, "seeds", ["I64"], [(draws,)])
     positions = checked(arrays, "positions", ["I64"], [(draws,)])
+    if (seeds is None) != (positions is None) or (seeds and noise):
+        raise Invalid("seeds and positions come together, and not with noise")
 
     index = row_index.data.cast("i") if row_index else memoryview(bytearray(4 * draws)).cast("i")
     if row_index and not 0 <= min(index) <= max(index) < rows:
@@ -209,7 +213,7 @@ def calls(worker, metadata, arrays):
     degrees = temperature.data.cast("d").tolist() if temperature else None
     if degrees and set(degrees) == {1.0} and "temperature" not in words(worker.capabilities):
         degrees = None  # dividing by one is no option
-    for asked, capability in ((degrees, "temperature"), (noise, "noise"), (seeds or positions, "seeded")):
+    for asked, capability in ((degrees, "temperature"), (noise, "noise"), (seeds, "seeded")):
         if asked and capability not in words(worker.capabilities):
             raise NotImplementedError("no %s" % capability)
     if degrees and len(degrees) == 1:
@@ -242,7 +246,7 @@ def answer_sample(worker, metadata, arrays):
         token, fresh = bytearray(), True
         for call in calls(worker, metadata, arrays):
             if fresh:
-                worker.reset(number(metadata, "seed", 0))
+                worker.reset(int(metadata["seed"]))
                 fresh = False
             token += tokens_of(worker.sample(call), call.draws)
         return dict(echo, message="tokens"), [("token", "I32", (len(token) // 4,), token)]

@@ -224,7 +224,7 @@ class Messages(Child):
         bare = self.file("bare.py", "class Worker:\n    def __init__(self, options): pass\n"
                                     "    def reset(self, seed): pass\n    def sample(self, call): return [0] * call.draws\n")
         frames = [sample(kind="logits"), sample(arrays=[noise]), sample(arrays=[doubles("temperature", .5)]),
-                  sample(arrays=[longs("seeds", 1)]), sample(arrays=[top_k]), sample(arrays=[doubles("temperature", 1)])]
+                  sample(arrays=[longs("seeds", 1), longs("positions", 1)]), sample(arrays=[top_k]), sample(arrays=[doubles("temperature", 1)])]
         answers = [(answer["message"], answer.get("text")) for answer, _ in self.talk([bare], *frames)]
         said = ["takes probabilities, not logits", "no noise", "no temperature", "no seeded", "this host knows no array top_k"]
         self.assertEqual(answers, [("unsupported", text) for text in said] + [("tokens", None)])
@@ -237,7 +237,10 @@ class Messages(Child):
         frames = [sample(0), sample(1, 0), sample(1, 1, -1), sample(1, 1, 1 << 64), sample(kind="odds"), sample(draws_="1", draws="x"),
                   sample(values=half), sample(values=empty), sample(2, arrays=[indices(0)]), sample(1, arrays=[indices(3)]),
                   sample(1, arrays=[indices(-1)]), sample(3, arrays=[doubles("temperature", 1, 2)]),
-                  sample(1, arrays=[("noise", "F32", [1, 3], b"\0" * 12)]), pack({"message": "sample", "draws": "1", "batch": "1"})]
+                  sample(1, arrays=[("noise", "F32", [1, 3], b"\0" * 12)]), pack({"message": "sample", "draws": "1", "batch": "1"}),
+                  sample(1, arrays=[longs("seeds", 1)]), sample(1, arrays=[longs("positions", 1)]), sample(draws_="1", draws="01"),
+                  sample(1, arrays=[("noise", "F32", [1, 2], floats([1, 1])), longs("seeds", 1), longs("positions", 1)]),
+                  sample((1 << 28) + 1), sample(1, (1 << 28) + 1)]
         for frame in frames:
             (answer, _), = self.talk([self.toy], frame)
             self.assertEqual(answer["message"], "error", answer)

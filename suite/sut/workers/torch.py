@@ -7,8 +7,8 @@ tokens from the same seed; in half precision multinomial draws its noise in the 
 """
 import os
 
-INSTALL = ("apt-get install --no-install-recommends python3-torch, or pip install torch in a virtual environment "
-           "that you then name as python:torch@VENV")
+INSTALL = ("apt-get install --no-install-recommends python3-torch and name it python:torch@/usr, or pip install torch in "
+           "a virtual environment and name that: python:torch@VENV")
 
 import torch
 

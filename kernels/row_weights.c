@@ -1,0 +1,164 @@
+/* row_weights.c: values to the weights a rule draws from: penalties, temperature, softmax, filters.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include "kernels/row.h"
+#include "kernels/rules.h"
+#include "kernels/softmax.h"
+
+/* softmax() of softmax.h, the exponentials by the vector loops: the same bits. */
+static void weights_of_logits(struct sampler_row *row, const float *logits, float temperature)
+{
+    float *const w = row->weights;
+    float largest = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
+    for (size_t i = 0; i < row->vocab; i++) {
+        w[i] = kernel_divide(logits[i], temperature);
+        if (w[i] > largest)
+            largest = w[i];
+    }
+    uint64_t sum = 0;
+    float part[256];
+    for (size_t first = 0; first < row->vocab; first += 256) {
+        const size_t n = row->vocab - first < 256 ? row->vocab - first : 256;
+        for (size_t i = 0; i < n; i++)
+            part[i] = kernel_subtract(w[first + i], largest);
+        row->loops->exp(part, w + first, n);
+        for (size_t i = 0; i < n; i++)
+            sum += fixed_point_of(w[first + i], FIXED_POINT_SUM_BITS);
+    }
+    for (size_t i = 0; i < row->vocab; i++)
+        w[i] = softmax_probability(w[i], sum);
+}
+
+static int filters_on(const struct filter_parameters *filter, size_t vocab)
+{
+    return (filter->top_k > 0 && (uint64_t)filter->top_k < vocab) || filter->top_p < 1 || filter->min_p > 0;
+}
+
+static enum sampler_status status_of_penalty(enum penalty_status status)
+{
+    switch (status) {
+    case PENALTY_OK:
+        return SAMPLER_OK;
+    case PENALTY_BAD_PENALTY:
+        return SAMPLER_BAD_PENALTY;
+    case PENALTY_BAD_TOKEN:
+        return SAMPLER_BAD_TOKEN;
+    case PENALTY_BAD_MIN_TOKENS:
+        return SAMPLER_BAD_MIN_TOKENS;
+    default:
+        return SAMPLER_NO_MEMORY;
+    }
+}
+
+static int key_compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Heaviest first, the lowest id first among equals; what cannot be drawn comes last. */
+static int ids_by_weight(struct sampler_row *row)
+{
+    uint64_t *key = malloc(row->vocab * sizeof *key);
+    row->ids = malloc(row->vocab * sizeof *row->ids);
+    if (!key || !row->ids) {
+        free(key);
+        return -1;
+    }
+    for (size_t i = 0; i < row->vocab; i++) {
+        const uint32_t bits = kernel_weight_valid(row->weights[i]) ? kernel_bits(row->weights[i]) : 0;
+        key[i] = (uint64_t)~bits << 32 | i;
+    }
+    qsort(key, row->vocab, sizeof *key, key_compare);
+    for (size_t r = 0; r < row->vocab; r++)
+        row->ids[r] = (uint32_t)key[r];
+    free(key);
+    return 0;
+}
+
+/* What the functions below share. */
+struct preparation {
+    const struct sampler_parameters *parameters;
+    const struct filter_rule *filter_rule;
+    float *logits; /* [vocab] a copy that may be edited; NULL with probabilities */
+    float temperature;
+    int filtered, temperature_last;
+};
+
+/* Filters on row->weights; where the temperature comes last, it works on the logits that are left. */
+static enum sampler_status filters_apply(struct sampler_row *row, const struct preparation *p, int *empty)
+{
+    uint8_t *kept = malloc(row->vocab);
+    if (!kept)
+        return SAMPLER_NO_MEMORY;
+    *empty = filter_row(p->filter_rule, &p->parameters->filter, row->weights, row->vocab, kept) ==
+             FILTER_NO_WEIGHT;
+    if (p->temperature_last && !*empty) {
+        for (size_t i = 0; i < row->vocab; i++)
+            if (!kept[i])
+                p->logits[i] = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
+        weights_of_logits(row, p->logits, p->temperature);
+    }
+    free(kept);
+    return SAMPLER_OK;
+}
+
+/* Penalties on the logits, with the temperature among them. */
+static enum sampler_status edits_apply(const struct sampler_row *row, struct preparation *p)
+{
+    const struct penalty_rule *rule =
+        p->parameters->penalty_rule ? p->parameters->penalty_rule : penalty_rule_at(0);
+    const float temperature = p->temperature_last ? 1.0f : p->temperature;
+    const enum sampler_status status =
+        status_of_penalty(penalty_row(rule, p->parameters->penalties, temperature, p->logits, row->vocab));
+    if (!p->temperature_last)
+        p->temperature = 1;
+    return status;
+}
+
+static enum sampler_status weights_fill(struct sampler_row *row, struct preparation *p, const float *values,
+                                        int *empty)
+{
+    if (p->parameters->penalties) {
+        const enum sampler_status status = edits_apply(row, p);
+        if (status != SAMPLER_OK)
+            return status;
+    }
+    if (row->rule == RULE_GREEDY && p->logits) {
+        row->token = rule_greedy_logits(p->logits, row->vocab);
+        return SAMPLER_OK;
+    }
+    row->weights = malloc(row->vocab * sizeof *row->weights);
+    if (!row->weights)
+        return SAMPLER_NO_MEMORY;
+    if (p->logits)
+        weights_of_logits(row, p->logits, p->temperature_last ? 1.0f : p->temperature);
+    else
+        memcpy(row->weights, values, row->vocab * sizeof *values);
+    if (p->parameters->seeded_by_rank && ids_by_weight(row) != 0)
+        return SAMPLER_NO_MEMORY;
+    return p->filtered ? filters_apply(row, p, empty) : SAMPLER_OK;
+}
+
+enum sampler_status row_weights(struct sampler_row *row, enum sampler_values kind, const float *values,
+                                const struct sampler_parameters *parameters, int *empty)
+{
+    struct preparation p = {
+        .parameters = parameters,
+        .filter_rule = parameters->filter_rule ? parameters->filter_rule : filter_rule_at(0),
+        /* Greedy looks at the logits before the temperature, and no filter drops the largest. */
+        .temperature = row->rule == RULE_GREEDY ? 1.0f : (float)parameters->temperature,
+        .filtered = row->rule != RULE_GREEDY && filters_on(&parameters->filter, row->vocab),
+    };
+    p.temperature_last = p.filtered && p.filter_rule->temperature_last && kind == SAMPLER_LOGITS;
+    *empty = 0;
+    if (kind == SAMPLER_LOGITS) {
+        p.logits = malloc(row->vocab * sizeof *values);
+        if (!p.logits)
+            return SAMPLER_NO_MEMORY;
+        memcpy(p.logits, values, row->vocab * sizeof *values);
+    }
+    const enum sampler_status status = weights_fill(row, &p, values, empty);
+    free(p.logits);
+    return status;
+}

@@ -1,0 +1,128 @@
+/* explain.c: `samplegate explain CHECK`: who is hurt when it fails, what it computes, and the smallest effect
+ * it sees.
+ *
+ * The effects are those of the plan's own draws: the check is evaluated on the counts an ideal sampler would
+ * show. */
+#include <math.h>
+#include <string.h>
+
+#include "suite/cli/cli.h"
+
+struct arguments {
+    struct cli_options common;
+    const char *check;
+};
+
+enum { KEY_GOLDEN = 256 };
+static const struct argp_option options[] = {
+    {"plan", 'p', "NAME|FILE", 0, "The plan whose cells and draws are meant (default gate)", 0},
+    {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans", 0},
+    {0}};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case 'p':
+        arguments->common.plan = text;
+        break;
+    case KEY_GOLDEN:
+        arguments->common.golden = text;
+        break;
+    case ARGP_KEY_ARG:
+        if (arguments->check)
+            argp_error(state, "unexpected argument '%s'", text);
+        arguments->check = text;
+        break;
+    case ARGP_KEY_END:
+        if (!arguments->check)
+            argp_error(state, "a check is needed; `samplegate list` prints them");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* What an ideal sampler would show: every count its expectation, rounded. */
+static void ideal_counts(struct cell_result *result, const struct plan *plan)
+{
+    struct cell_counts *counts = &result->counts[0];
+    for (size_t b = 0; b < plan->batches; b++) {
+        double share = (double)plan->batch[b].numerator / (double)plan->batch[b].denominator;
+        counts->batch_draws[b] = (uint64_t)(share * (double)result->cell->draws);
+        for (size_t i = 0; i < counts->vocab; i++)
+            counts->batch[b][i] = (uint64_t)llround((double)counts->batch_draws[b] * result->pmf[i]);
+    }
+    counts->draws = result->cell->draws;
+    for (size_t i = 0; i < counts->vocab; i++)
+        counts->pooled[i] = (uint64_t)llround((double)counts->draws * result->pmf[i]);
+}
+
+static void explain_cell(const struct session *session, struct cell_result *result, const struct check *check)
+{
+    struct evidence evidence = {0};
+    struct check_input input = {.plan = session->plan,
+                                .cell = result->cell,
+                                .pmf = result->pmf,
+                                .vocab = result->cell->table->vocab,
+                                .stage = 1,
+                                .floor = FLOOR_STAGE_ONE,
+                                .counts = &result->counts[0],
+                                .agreement = &result->agreement};
+    if (result->cell->family == FAMILY_EQUIVALENCE)
+        ideal_counts(result, session->plan);
+    check->evaluate(check, &input, &evidence);
+    for (size_t s = 0; s < evidence.count; s++)
+        printf("    %-19s %9llu  %-20s %s\n", s ? "" : result->cell->name,
+               (unsigned long long)result->cell->draws, evidence.statistic[s].name,
+               *evidence.statistic[s].smallest_effect ? evidence.statistic[s].smallest_effect
+                                                      : "one case is enough");
+    evidence_free(&evidence);
+}
+
+static void explain(const struct session *session, const struct check *check)
+{
+    printf("%s\n  promises    %s\n  who is hurt %s\n  sees        %s\n  cannot see  %s\n  must catch  mutant "
+           "%s on cell %s\n"
+           "  expectation golden/%s\n",
+           check->key, check->sentence, check->effect, check->sees, check->blind, check->mutant,
+           check->mutant_cell, check->golden);
+    printf("  smallest effect seen 999 times in 1,000 at stage one's level %.0e, by cell of plan %s:\n",
+           BUDGET_STAGE_ONE, session->plan->name);
+    for (size_t i = 0; i < session->plan->cells; i++)
+        if (session->cell[i].selected && session->cell[i].cell->family == check->family)
+            explain_cell(session, &session->cell[i], check);
+}
+
+int cli_explain(int argc, char **argv)
+{
+    static const struct argp argp = {options,
+                                     parse,
+                                     "CHECK",
+                                     "Who is hurt when CHECK fails, what it sees, and the smallest effect it "
+                                     "sees on each cell of the plan.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    struct arguments arguments = {.common = cli_defaults};
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    struct cli_options *common = &arguments.common;
+    common->session.checks = arguments.check;
+    struct trouble trouble = {0};
+    struct plan plan = {0};
+    if (cli_plan(&plan, common, &trouble)) {
+        plan_free(&plan);
+        return cli_trouble(&trouble);
+    }
+    /* A sampler that takes everything, so that every cell is there. */
+    struct session session = {
+        .plan = &plan, .options = common->session, .sut = {.noise = true, .temperature = true}};
+    session_prepare(&session);
+    for (size_t i = 0; i < check_registry_count; i++)
+        if (check_selected(&check_registry[i], arguments.check))
+            explain(&session, &check_registry[i]);
+    session_free(&session);
+    plan_free(&plan);
+    return cli_finish(EXIT_PASS, &trouble);
+}

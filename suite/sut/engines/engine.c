@@ -1,0 +1,59 @@
+/* engine.c: the list of engines, their names, and what every running batch has in common.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "suite/sut/engines/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite/sut/engines/sglang.h"
+
+const struct engine *const engine_table[] = {&sglang_0_5_19, &sglang_0_5_20};
+const size_t engine_count = sizeof engine_table / sizeof *engine_table;
+
+const char *const engine_parameter_names[] = {
+    "temperature",      "top_k", "top_p", "min_p", "repetition_penalty", "frequency_penalty",
+    "presence_penalty", "seed",  NULL};
+const char *const engine_endpoint_names[] = {"chat", "responses", "completions", "generate", NULL};
+const char *const engine_reading_names[] = {"article-port", "article-prose", "upstream", NULL};
+const char *const engine_device_names[] = {"cuda", "cpu", NULL};
+const char *const engine_backend_names[] = {"unset", "flashinfer", "pytorch", NULL};
+const char *const engine_path_names[] = {"greedy",   "gumbel",        "multinomial",
+                                         "filtered", "deterministic", NULL};
+const char *const engine_layer_names[] = {"none", "request", "preferred", "model", "default", NULL};
+
+const struct engine *engine_find(const char *name)
+{
+    for (size_t i = 0; i < engine_count; i++)
+        if (strcmp(engine_table[i]->name, name) == 0)
+            return engine_table[i];
+    return NULL;
+}
+
+bool engine_batch_finish(struct engine_batch *batch, int64_t id)
+{
+    for (size_t i = 0; i < batch->rows; i++)
+        if (batch->row[i].id == id && !batch->row[i].finished) {
+            batch->row[i].finished = true;
+            return true;
+        }
+    return false;
+}
+
+void engine_batch_free(struct engine_batch *batch)
+{
+    free(batch->row);
+    *batch = (struct engine_batch){0};
+}
+
+int engine_refuse(struct engine_refusal *refusal, int status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    refusal->status = status;
+    vsnprintf(refusal->text, sizeof refusal->text, format, list);
+    va_end(list);
+    return -1;
+}

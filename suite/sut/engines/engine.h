@@ -1,0 +1,187 @@
+/* engine.h: what an inference engine does with a request before any token is drawn: parameters, checks, path,
+ * running batch.
+ *
+ * Each engine is one table of functions (struct engine), found by name. The functions say what the engine's
+ * own code does, its defects included; what they must answer is in golden/predicate/ and golden/defaults/. A
+ * parameter is kept as the user gave it: absent, null, or a value of any JSON type, integers as int64 and
+ * floats as double; rounding is the sampler's business. Functions that can refuse return 0, or -1 after
+ * filling in *refusal. No function keeps a pointer it was given.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef SAMPLEGATE_ENGINE_H
+#define SAMPLEGATE_ENGINE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum engine_kind {
+    ENGINE_ABSENT,
+    ENGINE_NULL,
+    ENGINE_BOOLEAN,
+    ENGINE_INTEGER,
+    ENGINE_FLOAT,
+    ENGINE_TEXT,
+    ENGINE_ARRAY,
+    ENGINE_OBJECT
+};
+struct engine_value {
+    enum engine_kind kind;
+    int64_t integer;  /* ENGINE_INTEGER; ENGINE_BOOLEAN as 0 or 1 */
+    double number;    /* ENGINE_FLOAT, and the integer's nearest double */
+    const char *text; /* ENGINE_TEXT, borrowed */
+};
+
+enum engine_parameter {
+    ENGINE_TEMPERATURE,
+    ENGINE_TOP_K,
+    ENGINE_TOP_P,
+    ENGINE_MIN_P,
+    ENGINE_REPETITION_PENALTY,
+    ENGINE_FREQUENCY_PENALTY,
+    ENGINE_PRESENCE_PENALTY,
+    ENGINE_SEED,
+    ENGINE_PARAMETERS
+};
+/* One dictionary of parameters: a request, a generation_config, preferred parameters. Zero: all absent. */
+struct engine_values {
+    struct engine_value at[ENGINE_PARAMETERS];
+};
+
+/* Where a parameter's value came from, the strongest first. NONE: this reading does not speak of the
+ * parameter. */
+enum engine_layer {
+    ENGINE_LAYER_NONE,
+    ENGINE_LAYER_REQUEST,
+    ENGINE_LAYER_PREFERRED,
+    ENGINE_LAYER_MODEL,
+    ENGINE_LAYER_DEFAULT
+};
+struct engine_resolved {
+    struct engine_values values;
+    enum engine_layer layer[ENGINE_PARAMETERS];
+};
+
+enum engine_endpoint { ENGINE_CHAT, ENGINE_RESPONSES, ENGINE_COMPLETIONS, ENGINE_GENERATE, ENGINE_ENDPOINTS };
+/* Where a published article's code, its sentences and the engine differ, the caller says which is asked. */
+enum engine_reading { ENGINE_ARTICLE_PORT, ENGINE_ARTICLE_PROSE, ENGINE_UPSTREAM, ENGINE_READINGS };
+enum engine_device { ENGINE_CUDA, ENGINE_CPU, ENGINE_DEVICES };
+enum engine_backend { ENGINE_BACKEND_UNSET, ENGINE_FLASHINFER, ENGINE_PYTORCH, ENGINE_BACKENDS };
+
+/* How the server was started. Zero: nothing given. */
+struct engine_server {
+    const char *gumbel_switch; /* the environment variable's text; NULL: unset */
+    bool deterministic;
+    bool neutral_defaults; /* the model's generation_config is not read (--sampling-defaults openai) */
+    enum engine_device device;
+    enum engine_backend backend; /* asked for */
+    struct engine_values generation_config, preferred;
+};
+
+enum engine_path_kind {
+    ENGINE_GREEDY,
+    ENGINE_GUMBEL,
+    ENGINE_MULTINOMIAL,
+    ENGINE_FILTERED,
+    ENGINE_DETERMINISTIC,
+    ENGINE_PATHS
+};
+struct engine_path {
+    enum engine_path_kind kind;
+    bool seeded; /* the noise comes from seed and position */
+    enum engine_backend
+        backend; /* in force, whether the path consults it or not; UNSET: this reading does not say */
+};
+
+/* What a batch's path depends on. */
+struct engine_flags {
+    bool all_greedy, need_top_k, need_top_p, need_min_p;
+};
+
+/* Why a request gets no token. */
+struct engine_refusal {
+    int status; /* of the HTTP answer; 0: none, the step fails for the whole batch or the article's code
+                   raises */
+    char text[256];
+};
+
+struct engine_row {
+    int64_t id; /* the caller's */
+    struct engine_flags flags;
+    bool finished;
+};
+/* A prefill batch or the running batch. Zero-initialise; engine_batch_free. */
+struct engine_batch {
+    struct engine_row *row;
+    size_t rows, room;
+    struct engine_flags flags; /* of the batch, as the engine remembers them */
+};
+
+struct engine {
+    const char *name;
+    /* The member of a request body at this endpoint that feeds a parameter; NULL: it has none. */
+    const char *(*key)(enum engine_endpoint endpoint, enum engine_parameter parameter);
+    /* The parameters as they reach the engine, each with its layer. */
+    int (*resolve)(enum engine_reading reading, const struct engine_server *server,
+                   enum engine_endpoint endpoint, const struct engine_values *request,
+                   struct engine_resolved *resolved, struct engine_refusal *refusal);
+    /* The engine's own rewriting of them: greedy, switched-off filters. */
+    int (*normalize)(enum engine_reading reading, struct engine_values *values,
+                     struct engine_refusal *refusal);
+    /* Ranges, with the engine's own text. `values` are normalized. */
+    int (*verify)(enum engine_reading reading, const struct engine_values *values,
+                  struct engine_refusal *refusal);
+    /* What one normalized, verified request makes of a batch. */
+    int (*flags)(enum engine_reading reading, const struct engine_values *values, struct engine_flags *flags,
+                 struct engine_refusal *refusal);
+    /* Two requests or batches together; order does not matter. */
+    struct engine_flags (*together)(struct engine_flags a, struct engine_flags b);
+    /* The path of a batch of `rows` requests. */
+    int (*path)(enum engine_reading reading, const struct engine_server *server,
+                const struct engine_flags *flags, size_t rows, struct engine_path *path,
+                struct engine_refusal *refusal);
+
+    /* The running batch. A scheduler's round: join the prefill batch of the round before; then either admit
+     * the waiting requests to a new one and run it, or filter the running batch and run that. Requests that
+     * end are marked by finish. admit: -1 if out of memory. join: empties `prefill`; -1 if out of memory,
+     * both as they were. */
+    int (*admit)(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags);
+    int (*join)(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill);
+    void (*filter)(struct engine_batch *batch);
+    /* The rows of this batch, in this reading's sense, and the flags its next step runs under. */
+    size_t (*state)(enum engine_reading reading, const struct engine_batch *batch,
+                    struct engine_flags *flags);
+};
+
+/* NULL if there is no such engine; engine_table[engine_count] lists them. */
+const struct engine *engine_find(const char *name);
+extern const struct engine *const engine_table[];
+extern const size_t engine_count;
+
+/* Mark a request as ended wherever it is; false if the batch has no unfinished row of that id. */
+bool engine_batch_finish(struct engine_batch *batch, int64_t id);
+void engine_batch_free(struct engine_batch *batch);
+
+/* Values. */
+struct engine_value engine_integer(int64_t integer);
+struct engine_value engine_float(double number);
+bool engine_is_number(const struct engine_value *value); /* integer, float or boolean */
+bool engine_is_set(const struct engine_value *value);    /* neither absent nor null */
+/* The value as Python's str() writes it, which is what the engines' messages hold: shortest digits, 1e-05,
+ * True, None. */
+const char *engine_python_text(const struct engine_value *value, char *text, size_t bytes);
+const char *engine_python_type(const struct engine_value *value); /* "int", "NoneType", ... */
+const char *engine_json_type(const struct engine_value *value);   /* "a number", "null", ... */
+
+/* Fill in a refusal; returns -1. */
+__attribute__((format(printf, 3, 4))) int engine_refuse(struct engine_refusal *refusal, int status,
+                                                        const char *format, ...);
+
+/* Names as goldens and the command line write them. */
+extern const char *const engine_parameter_names[ENGINE_PARAMETERS + 1],
+    *const engine_endpoint_names[ENGINE_ENDPOINTS + 1],
+        *const engine_reading_names[ENGINE_READINGS + 1],
+            *const engine_device_names[ENGINE_DEVICES + 1],
+                *const engine_backend_names[ENGINE_BACKENDS + 1],
+                    *const engine_path_names[ENGINE_PATHS + 1],
+                        *const engine_layer_names[ENGINE_LAYER_DEFAULT + 2];
+#endif

@@ -1,0 +1,91 @@
+/* sglang_batch.c: SGLang's running batch, whose flags remember requests that are gone.
+ *
+ * Flags are set when a prefill batch is built, joined when it is adopted, and untouched when rows go. They
+ * start afresh only if the running batch has no rows at the moment a prefill batch is adopted; a request that
+ * has finished still is a row until the next filter, which upstream comes before a decode step and not before
+ * an adoption. In the article's words a request is dropped as it finishes; its code looks at one batch and
+ * remembers nothing.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite/sut/engines/sglang.h"
+
+struct engine_flags sglang_together(struct engine_flags a, struct engine_flags b)
+{
+    return (struct engine_flags){
+        .all_greedy = a.all_greedy && b.all_greedy,
+        .need_top_k = a.need_top_k || b.need_top_k,
+        .need_top_p = a.need_top_p || b.need_top_p,
+        .need_min_p = a.need_min_p || b.need_min_p,
+    };
+}
+
+static int reserve(struct engine_batch *batch, size_t rows)
+{
+    if (rows <= batch->room)
+        return 0;
+    size_t room = rows > 2 * batch->room ? rows : 2 * batch->room;
+    struct engine_row *larger = realloc(batch->row, room * sizeof *larger);
+    if (!larger)
+        return -1;
+    batch->row = larger;
+    batch->room = room;
+    return 0;
+}
+
+int sglang_admit(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags)
+{
+    if (reserve(prefill, prefill->rows + 1))
+        return -1;
+    prefill->flags = prefill->rows ? sglang_together(prefill->flags, *flags) : *flags;
+    prefill->row[prefill->rows++] = (struct engine_row){.id = id, .flags = *flags};
+    return 0;
+}
+
+void sglang_filter(struct engine_batch *batch)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < batch->rows; i++)
+        if (!batch->row[i].finished)
+            batch->row[kept++] = batch->row[i];
+    batch->rows = kept;
+}
+
+size_t sglang_state(enum engine_reading reading, const struct engine_batch *batch, struct engine_flags *flags)
+{
+    *flags = batch->flags;
+    if (reading == ENGINE_UPSTREAM)
+        return batch->rows;
+    size_t unfinished = 0;
+    for (size_t i = 0; i < batch->rows; i++) {
+        const struct engine_row *row = &batch->row[i];
+        if (row->finished)
+            continue;
+        if (reading == ENGINE_ARTICLE_PORT)
+            *flags = unfinished ? sglang_together(*flags, row->flags) : row->flags;
+        unfinished++;
+    }
+    return unfinished;
+}
+
+int sglang_join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill)
+{
+    struct engine_flags flags;
+    if (reserve(running, running->rows + prefill->rows))
+        return -1;
+    sglang_filter(prefill);
+    if (prefill->rows) {
+        if (sglang_state(reading, running, &flags) == 0) {
+            running->rows = 0;
+            running->flags = prefill->flags;
+        } else {
+            running->flags = sglang_together(running->flags, prefill->flags);
+        }
+        memcpy(running->row + running->rows, prefill->row, prefill->rows * sizeof *prefill->row);
+        running->rows += prefill->rows;
+    }
+    prefill->rows = 0;
+    return 0;
+}
