@@ -247,12 +247,12 @@ static const draw_function kernels[RULE_COUNT][2] = {
     /* RULE_SEEDED_2025 */ {draw_kernel<seeded_2025, true>, draw_kernel<seeded_2025, false>},
 };
 
-int cuda_rule_known(enum sampler_rule rule)
+int cuda_rule_known(int rule)
 {
     return (unsigned)rule < RULE_COUNT && kernels[rule][0] != nullptr;
 }
 
-int cuda_rule_takes_noise(enum sampler_rule rule)
+int cuda_rule_takes_noise(int rule)
 {
     return rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE;
 }

@@ -16,8 +16,8 @@ extern "C" {
 
 /* One launch. Every pointer is device memory and must stay valid until the stream has passed the launch. */
 struct cuda_draws {
-    enum sampler_rule rule;
-    enum sampler_values kind;
+    int32_t rule;        /* enum sampler_rule */
+    int32_t kind;        /* enum sampler_values */
     const float *values; /* row r at values + r * row_stride */
     int64_t rows, vocab, row_stride;
     int64_t draws;
@@ -34,8 +34,8 @@ struct cuda_draws {
  * needs no workspace, so a CUDA graph can capture it. */
 const char *cuda_draw(const struct cuda_draws *draws, void *stream);
 /* Whether the rule has a kernel, and whether cuda_draw takes noise for it. */
-int cuda_rule_known(enum sampler_rule rule);
-int cuda_rule_takes_noise(enum sampler_rule rule);
+int cuda_rule_known(int rule);
+int cuda_rule_takes_noise(int rule);
 
 struct cuda_device {
     char name[300];      /* "NVIDIA H200, compute 9.0" */

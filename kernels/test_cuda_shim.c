@@ -38,12 +38,12 @@ static void expect_tokens(struct cuda_draws call, const int32_t *expected, const
         memset(call.token, 0x55, bytes);
         const char *why = cuda_draw(&call, NULL);
         if (why)
-            fail_msg("%s, %s: %s", what, sampler_rule_name(call.rule), why);
+            fail_msg("%s, %s: %s", what, sampler_rule_name((enum sampler_rule)call.rule), why);
         for (int64_t d = 0; d < call.draws; d++)
             if (call.token[d] != expected[d])
                 fail_msg("%s, %s, vocab %d, %s, draw %d: token %d, by definition %d", what,
-                         sampler_rule_name(call.rule), (int)call.vocab, schedules[s].name, (int)d,
-                         call.token[d], expected[d]);
+                         sampler_rule_name((enum sampler_rule)call.rule), (int)call.vocab, schedules[s].name,
+                         (int)d, call.token[d], expected[d]);
     }
     free(call.token);
 }
@@ -63,8 +63,8 @@ static void row_check(enum sampler_values kind, size_t vocab, float temperature,
             expected[rule][d] = token_of_definition((enum sampler_rule)rule, kind, vocab, seed, first + d);
     }
     for (int rule = 0; rule < RULE_COUNT; rule++) {
-        const struct cuda_draws call = {.rule = (enum sampler_rule)rule,
-                                        .kind = kind,
+        const struct cuda_draws call = {.rule = rule,
+                                        .kind = (int32_t)kind,
                                         .values = row,
                                         .rows = 1,
                                         .vocab = (int64_t)vocab,
@@ -219,7 +219,7 @@ static void noise_check(const float *q, size_t vocab, const int32_t expected[3],
     const enum sampler_rule rules[] = {RULE_RACE, RULE_GUMBEL, RULE_TORCH_RACE};
     float *row = copy_of(values, vocab * sizeof *row), *noise = copy_of(q, vocab * sizeof *q);
     for (size_t r = 0; r < COUNT(rules); r++) {
-        const struct cuda_draws call = {.rule = rules[r],
+        const struct cuda_draws call = {.rule = (int32_t)rules[r],
                                         .kind = SAMPLER_PROBABILITIES,
                                         .values = row,
                                         .rows = 1,
@@ -292,7 +292,7 @@ static void batches(void **state)
             sampler_draw(row, 9, 1000 + d, 1, &unseeded[d]);
             sampler_row_free(row);
         }
-        struct cuda_draws call = {.rule = rule,
+        struct cuda_draws call = {.rule = (int32_t)rule,
                                   .kind = SAMPLER_LOGITS,
                                   .values = tensor,
                                   .rows = ROWS,
@@ -327,7 +327,7 @@ static void invalid_draws(void **state)
         const int32_t row_index[DRAWS] = {0, 1, -1, 0, INT32_MAX, 0, 0, 0, 0, 0};
         const float temperature[DRAWS] = {1, 1, 1, 1, 1, 0, -1, NAN, INFINITY, 2};
         const int32_t expected[DRAWS] = {1, -1, -1, 1, -1, -1, -1, -1, -1, 1};
-        const struct cuda_draws call = {.rule = (enum sampler_rule)rule,
+        const struct cuda_draws call = {.rule = rule,
                                         .kind = SAMPLER_LOGITS,
                                         .values = row,
                                         .rows = 1,
@@ -361,7 +361,7 @@ static void refusals(void **state)
     for (size_t i = 0; i < COUNT(bad); i++)
         bad[i] = good;
     bad[0].rule = RULE_COUNT;
-    bad[1].rule = (enum sampler_rule)(RULE_COUNT + 1);
+    bad[1].rule = -1;
     bad[2].kind = SAMPLER_PROBABILITIES;
     bad[2].temperature = temperature;
     bad[3].rule = RULE_CATEGORICAL;

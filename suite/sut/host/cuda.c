@@ -122,7 +122,7 @@ static int chunk_draw(struct cuda *cuda, const struct host_request *request, con
 {
     const size_t draws = (size_t)request->draws, token_bytes = draws * sizeof *token;
     const void *row_index, *warmth, *noise, *seeds, *positions;
-    struct cuda_draws chunk = {.rule = cuda->rule,
+    struct cuda_draws chunk = {.rule = (int32_t)cuda->rule,
                                .kind = request->kind == SAMPLEGATE_LOGITS ? SAMPLER_LOGITS
                                                                           : SAMPLER_PROBABILITIES,
                                .rows = request->rows,
@@ -211,7 +211,7 @@ static void cuda_hello(struct host_sut *sut, const struct cuda *cuda, bool proba
     frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "{}" : contract);
     sut->capabilities =
         SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE | SAMPLEGATE_SEEDED;
-    if (cuda_rule_takes_noise(rule))
+    if (cuda_rule_takes_noise((int)rule))
         sut->capabilities |= SAMPLEGATE_NOISE_IN;
     host_hello_capabilities(sut, probabilities_first);
     host_hello_build(sut);
