@@ -94,10 +94,11 @@ part_engines() {
     if ${CC:-cc} -shared -fPIC -O2 -I suite/sut -o "$build/example.so" suite/sut/examples/sampler.c; then
         whole 'run quick: examples/sampler.c' "$gate" run --plan quick --sut "$build/example.so"
     fi
+    # One cell of a plan is no verdict on an upgrade, but its tokens are all there to compare.
     if [ -x "$build/tests/shim-host" ]; then
         whole 'compare: reference, cuda kernels on the host' bash -euo pipefail -c "
-            '$gate' compare --plan quick --cell peaked-3 --old reference:race --new 'exec:$build/tests/shim-host cuda:race' --json |
-            tail -n 1 | grep -o '\"verdict\":\"identical\",\"exit\":0'"
+            '$gate' compare --plan quick --cell peaked-3 --old reference:race --new 'exec:$build/tests/shim-host cuda:race' --allow-inconclusive --json |
+            tail -n 1 | grep -o '50000 of 50000 tokens equal on the same seeds'"
     fi
     if /usr/bin/python3 -I -c 'import torch' 2>/dev/null; then
         whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"
