@@ -6,6 +6,7 @@ python3 golden/model/write.py provenance sums     only these steps, in this orde
 import sys
 
 import defaults_cases
+import dependence
 import equivalence
 import predicate_cases
 import products
@@ -14,7 +15,7 @@ import sums
 import tokens
 
 STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "predicate": predicate_cases.write, "defaults": defaults_cases.write,
-         "products": products.write, "provenance": provenance.write, "sums": sums.write}
+         "products": products.write, "dependence": dependence.write, "provenance": provenance.write, "sums": sums.write}
 
 
 def main(names):
