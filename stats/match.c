@@ -10,6 +10,7 @@
  * Source:       the index of coincidence, W. F. Friedman (1922), against the known law; exact binomial tails.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "stats/binomial.h"
 #include "stats/tests.h"
 #include <math.h>
 #include <stdbool.h>
@@ -54,6 +55,17 @@ static struct tail bonferroni(struct tail tail, size_t looks)
     return (struct tail){fmin(1, tail.p * (double)looks), fmin(1, tail.p_beyond * (double)looks)};
 }
 
+/* Is the first farther from what is expected? By deviations where both tails are too small for a double. */
+static bool farther(struct tail a, const struct match_look *at, struct tail b, const struct match_look *than,
+                    double probability)
+{
+    const double n = (double)at->pairs, m = (double)than->pairs;
+    if (!than->pairs || a.p != b.p || a.p > 0)
+        return !than->pairs || a.p < b.p;
+    return fabs((double)at->equal - n * probability) / sqrt(n) >
+           fabs((double)than->equal - m * probability) / sqrt(m);
+}
+
 /* The tails rise and fall with the number of pairs, so a place with no more equal ones among no fewer pairs
  * needs no p: from the fewest pairs to the most, few do. */
 static struct match worst_of(const struct match_look *look, size_t looks, double probability)
@@ -65,7 +77,7 @@ static struct match worst_of(const struct match_look *look, size_t looks, double
         if (match.most.pairs && look[i].equal <= match.most.equal && look[i].pairs >= match.most.pairs)
             continue;
         struct tail tail = binomial_test(look[i].equal, look[i].pairs, probability).upper;
-        if (!match.most.pairs || tail.p < match.upper.p) {
+        if (farther(tail, &look[i], match.upper, &match.most, probability)) {
             match.upper = tail;
             match.most = look[i];
         }
@@ -74,7 +86,7 @@ static struct match worst_of(const struct match_look *look, size_t looks, double
         if (match.least.pairs && look[i].equal >= match.least.equal && look[i].pairs <= match.least.pairs)
             continue;
         struct tail tail = binomial_test(look[i].equal, look[i].pairs, probability).lower;
-        if (!match.least.pairs || tail.p < match.lower.p) {
+        if (farther(tail, &look[i], match.lower, &match.least, probability)) {
             match.lower = tail;
             match.least = look[i];
         }
@@ -88,7 +100,7 @@ static struct match worst_of(const struct match_look *look, size_t looks, double
  * the fourth. */
 static struct match_look apart(const int32_t *token, size_t steps, size_t lanes, size_t lag)
 {
-    struct match_look look = {.lag = (int64_t)lag};
+    struct match_look look = {.lag = (int64_t)lag, .row = -1};
     for (size_t block = 0; block + lag < steps; block += 2 * lag) {
         size_t left = steps - lag - block, pairs = (left < lag ? left : lag) * lanes;
         look.pairs += pairs;
@@ -106,7 +118,7 @@ struct match match_lags(const int32_t *token, size_t steps, size_t lanes, size_t
     for (size_t lag = 1; lag <= looks; lag++) {
         const size_t pairs = (steps - lag) * lanes;
         look[lag - 1] =
-            flat ? (struct match_look){(int64_t)lag, 0, pairs, equal_in(token, token + lag * lanes, pairs)}
+            flat ? (struct match_look){(int64_t)lag, -1, pairs, equal_in(token, token + lag * lanes, pairs)}
                  : apart(token, steps, lanes, lag);
     }
     return worst_of(look, looks, match_probability(pmf, vocab));
@@ -120,9 +132,9 @@ struct match match_between(const int32_t *a, const int32_t *b, size_t steps, siz
     lags = lags_in(steps, lags);
     for (size_t lag = 0; lag <= lags && steps > 0; lag++) {
         const size_t pairs = steps - lag;
-        look[looks++] = (struct match_look){(int64_t)lag, 0, pairs, equal_in(a, b + lag, pairs)};
+        look[looks++] = (struct match_look){(int64_t)lag, -1, pairs, equal_in(a, b + lag, pairs)};
         if (lag)
-            look[looks++] = (struct match_look){-(int64_t)lag, 0, pairs, equal_in(a + lag, b, pairs)};
+            look[looks++] = (struct match_look){-(int64_t)lag, -1, pairs, equal_in(a + lag, b, pairs)};
     }
     return worst_of(look, looks, match_probability(pmf, vocab));
 }
@@ -135,7 +147,7 @@ struct match match_rows(const int32_t *token, size_t calls, size_t rows, const d
     for (size_t row = 0; row < seen && calls > 0; row++) {
         for (size_t other = row + 1; other < seen; other++) {
             struct match_look *its = &look[looks++];
-            *its = (struct match_look){(int64_t)(other - row), row, calls, 0};
+            *its = (struct match_look){(int64_t)(other - row), (int64_t)row, calls, 0};
             for (size_t call = 0; call < calls; call++)
                 its->equal += token[call * rows + row] == token[call * rows + other];
         }
@@ -165,4 +177,16 @@ struct match_critical match_critical(uint64_t pairs, double probability, double 
     return (struct match_critical){(int64_t)most, (int64_t)above - 1,
                                    most > pairs ? 0 : binomial_test(most, pairs, probability).upper.p,
                                    above < 1 ? 0 : binomial_test(above - 1, pairs, probability).lower.p};
+}
+
+double match_detectable_most(uint64_t pairs, double probability, double level, double power)
+{
+    const int64_t most = match_critical(pairs, probability, level).most;
+    return (uint64_t)most > pairs ? NAN : clopper_pearson_upper((double)most - 1, (double)pairs, 1 - power);
+}
+
+double match_detectable_least(uint64_t pairs, double probability, double level, double power)
+{
+    const int64_t least = match_critical(pairs, probability, level).least;
+    return least < 0 ? NAN : clopper_pearson_lower((double)least + 1, (double)pairs, 1 - power);
 }

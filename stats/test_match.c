@@ -178,7 +178,8 @@ static void test_against_plain_counting(void **state)
         for (size_t d = 0; d < STEPS; d++) {
             token[d] = (int32_t)gsl_rng_uniform_int(generator, 5);
             other[d] = (int32_t)gsl_rng_uniform_int(generator, 5);
-            if (trial > 3 && d >= 21 && gsl_rng_uniform_int(generator, 3)) /* planted: a copy of what was 21 draws ago */
+            if (trial > 3 && d >= 21 &&
+                gsl_rng_uniform_int(generator, 3)) /* planted: a copy of what was 21 draws ago */
                 token[d] = token[d - 21];
         }
         size_t looks = 0;
@@ -243,7 +244,7 @@ static void test_by_hand(void **state)
     match = match_between(counter, counter + 3, 37, 5, flat, 20);
     assert_true(match.most.lag == -3 && match.most.equal == 34 && match.looks == 11);
     match = match_rows(same, 1, 40, flat, 20);
-    assert_true(match.looks == 780 && match.most.row + (size_t)match.most.lag < 40);
+    assert_true(match.looks == 780 && match.most.row >= 0 && match.most.row + match.most.lag < 40);
 }
 
 static void test_nothing_to_see(void **state)
@@ -289,12 +290,51 @@ static void test_critical(void **state)
             }
 }
 
+/* Copies of what was 7 draws ago, in nine of ten: every multiple of 7 has a tail that no double holds, and 7 is the worst. */
+static void test_worst_of_the_impossible(void **state)
+{
+    (void)state;
+    static int32_t token[20000];
+    double flat[1000];
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    for (size_t i = 0; i < 1000; i++)
+        flat[i] = 1e-3;
+    for (size_t d = 0; d < 20000; d++)
+        token[d] = d >= 7 && gsl_rng_uniform_int(generator, 10)
+                       ? token[d - 7]
+                       : (int32_t)gsl_rng_uniform_int(generator, 1000);
+    const struct match match = match_lags(token, 20000, 1, 100, flat, 1000);
+    assert_true(match.upper.p < 1e-300 && match.most.lag == 7);
+    gsl_rng_free(generator);
+}
+
+/* At the chance found, the critical count is reached as often as the power says. */
+static void test_detectable(void **state)
+{
+    (void)state;
+    const struct match_critical critical = match_critical(200, 0.05, 1e-6);
+    const double most = match_detectable_most(200, 0.05, 1e-6, 0.999);
+    assert_true(most > 0.05);
+    assert_true(fabs(gsl_cdf_binomial_Q((unsigned)critical.most - 1, most, 200) - 0.999) < 1e-9);
+    assert_true(isnan(match_detectable_least(200, 0.05, 1e-6, 0.999)));
+    const double least = match_detectable_least(1000, 0.05, 1e-6, 0.999);
+    assert_true(least > 0 && least < 0.05);
+    assert_true(fabs(gsl_cdf_binomial_P((unsigned)match_critical(1000, 0.05, 1e-6).least, least, 1000) -
+                     0.999) < 1e-9);
+    assert_true(isnan(match_detectable_most(1, 0.5, 1e-6, 0.999)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_sequence_one_lag), cmocka_unit_test(test_every_sequence_all_places),
-        cmocka_unit_test(test_against_plain_counting), cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_nothing_to_see),         cmocka_unit_test(test_critical),
+        cmocka_unit_test(test_every_sequence_one_lag),
+        cmocka_unit_test(test_every_sequence_all_places),
+        cmocka_unit_test(test_against_plain_counting),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_nothing_to_see),
+        cmocka_unit_test(test_critical),
+        cmocka_unit_test(test_detectable),
+        cmocka_unit_test(test_worst_of_the_impossible),
     };
     return cmocka_run_group_tests_name("stats/match", tests, NULL, NULL);
 }

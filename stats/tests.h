@@ -68,7 +68,7 @@ double match_probability(const double *pmf, size_t vocab);
 /* One place where equal pairs were counted. */
 struct match_look {
     int64_t lag; /* in steps, or in rows */
-    size_t row;  /* match_rows: the first of the two rows; else 0 */
+    int64_t row; /* match_rows: the first of the two rows; else -1 */
     uint64_t pairs, equal;
 };
 /* Equal pairs at many places: the most extreme place of each side, its p after Bonferroni over the places looked at. At
@@ -99,6 +99,10 @@ struct match_critical {
     double upper, lower;
 };
 struct match_critical match_critical(uint64_t pairs, double probability, double level);
+/* The smallest chance of an equal pair that is seen as too many at `level` with probability `power`, or the largest that
+ * is seen as too few; exact. NaN: no number of equal pairs would be rejected. */
+double match_detectable_most(uint64_t pairs, double probability, double level, double power);
+double match_detectable_least(uint64_t pairs, double probability, double level, double power);
 
 /* Every id's exact binomial tails; the most extreme one after Bonferroni over ids (and per side). Best for one token
  * lost, gained or swapped. p of the result is already multiplied by the number of ids, and at most 1. */
