@@ -130,8 +130,10 @@ int law_parameters_read(struct law_parameters *parameters, const struct json_cur
                : 0;
 }
 
-const char *law_parameters_refused(const struct law_parameters *parameters, size_t vocab)
+const char *law_parameters_refused(const struct law_parameters *parameters, double temperature, size_t vocab)
 {
+    if (!(temperature > 0 && temperature < INFINITY))
+        return "temperature";
     const char *refused = law_limits_refused(&parameters->limits);
     return refused ? refused : law_edits_refused(&parameters->edits, vocab);
 }

@@ -19,8 +19,9 @@ void law_parameters_free(struct law_parameters *parameters);
  * law_parameters_refused. Owned: law_parameters_free, also after a failure. */
 int law_parameters_read(struct law_parameters *parameters, const struct json_cursor *at, size_t vocab,
                         struct trouble *trouble);
-/* The name of the first that no sampler may accept, else NULL. */
-const char *law_parameters_refused(const struct law_parameters *parameters, size_t vocab);
+/* The name of the first that no sampler may accept ("temperature": not positive and finite; zero is greedy, another rule),
+ * else NULL. */
+const char *law_parameters_refused(const struct law_parameters *parameters, double temperature, size_t vocab);
 bool law_limits_any(const struct law_limits *limits);
 
 /* pmf[vocab] and kept[vocab] of values handed over as `kind`, under parameters that are not refused, as an engine does

@@ -126,13 +126,17 @@ static void refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct law_parameters parameters = parse(cases[i][0], 5);
-        const char *name = law_parameters_refused(&parameters, 5);
+        const char *name = law_parameters_refused(&parameters, 1, 5);
         if (!cases[i][1])
             assert_null(name);
         else
             assert_string_equal(name, cases[i][1]);
         law_parameters_free(&parameters);
     }
+    struct law_parameters none = law_parameters_none();
+    assert_null(law_parameters_refused(&none, 0x1p-1074, 5));
+    assert_string_equal(law_parameters_refused(&none, NAN, 5), "temperature");
+    assert_string_equal(law_parameters_refused(&none, 0, 5), "temperature");
     assert_null(law_editor_of("hf-transformers"));
     assert_false(law_edits_any(&(struct law_edits){.repetition = 1}));
 }
