@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "suite/golden/golden.h"
+#include "suite/golden/test_boundary.h"
 #include "suite/golden/test_engines.h"
 #include "suite/json/text.h"
 
@@ -106,6 +107,12 @@ static void write_sums(const char *const *files)
 
 static const char *const all_files[] = {"PROVENANCE.json",
                                         TOKENS,
+                                        COMBINED,
+                                        DEGENERATE,
+                                        MIN_P,
+                                        NUCLEUS,
+                                        PENALTIES,
+                                        TOP_K,
                                         "calibration/chi.json",
                                         EFFECTIVE,
                                         NORMALIZE,
@@ -144,7 +151,7 @@ static int make_good(void **state)
     (void)state;
     static const char *const folders[] = {"",         "equivalence", "agreement",         "calibration",
                                           "kat",      "model",       "model/__pycache__", "predicate",
-                                          "defaults", "dependence"};
+                                          "defaults", "boundary",    "dependence"};
     snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -159,7 +166,11 @@ static int make_good(void **state)
     write_file("PROVENANCE.json",
                "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
                "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY "\", \"" PREDICATE_PRODUCTS
-               "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\", \"" MATCH "\"]}\n");
+               "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\", \"" COMBINED
+               "\", \"" DEGENERATE "\", \"" MIN_P "\", \"" NUCLEUS "\", \"" PENALTIES "\", \"" TOP_K
+               "\", \"" MATCH "\"]}\n");
+    for (size_t i = 0; i < sizeof boundary_goldens / sizeof *boundary_goldens; i++)
+        write_file(boundary_goldens[i].file, boundary_goldens[i].text);
     for (size_t i = 0; i < sizeof engine_goldens / sizeof *engine_goldens; i++)
         write_file(engine_goldens[i].file, engine_golden_text(&engine_goldens[i]));
     write_file(TABLES, good_tables());
@@ -192,6 +203,13 @@ static int drop(void **state)
                                          DEFAULTS_PRODUCTS,
                                          MATCH,
                                          "dependence",
+                                         COMBINED,
+                                         DEGENERATE,
+                                         MIN_P,
+                                         NUCLEUS,
+                                         PENALTIES,
+                                         TOP_K,
+                                         "boundary",
                                          "predicate",
                                          "defaults",
                                          "model/__pycache__",
@@ -224,9 +242,10 @@ static void verify_good(void)
     if (golden_verify(root, report, &reported, &trouble))
         fail_msg("%s", trouble.text);
     assert_string_equal(reported.text,
-                        "SHA256SUMS 12 0\nPROVENANCE.json 10 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
+                        "SHA256SUMS 18 0\nPROVENANCE.json 16 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
                         " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
-                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" MATCH " 2 0\n");
+                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" NUCLEUS " 1 0\n" TOP_K " 1 0\n" MIN_P
+                        " 1 0\n" COMBINED " 1 0\n" PENALTIES " 1 0\n" DEGENERATE " 1 0\n" MATCH " 2 0\n");
 }
 
 /* Verification fails with exit 99 and a message that begins "golden WORD: ROOT/" and contains `what`. */
@@ -327,6 +346,35 @@ static const struct edit edits[] = {
     {MATCH, "\"probability\":\"0.5\",\"most\":2", "\"probability\":\"0.4\",\"most\":2", "disagrees",
      "#one: probability"},
     {MATCH, "\"0.2\"", "\"2\"", "damaged", "\"level\" must be between 0 and 1"},
+    {NUCLEUS, "\"top_p\":0.5", "\"top_p\":0.75", "disagrees",
+     NUCLEUS
+     "#half: sglang-pytorch: kept: the golden has 0 1, this build computes 0 1 2: by the kernels and by the "
+     "oracle, written apart: suspect the golden's model"},
+    {NUCLEUS, "\"1/3\"", "\"3/9\",\"0\"", "damaged",
+     "mass: must have a figure for each of the 2 ids of \"kept\""},
+    {NUCLEUS, "\"1/3\"", "\"2/7\"", "disagrees", "#half: sglang-pytorch: mass of id 1: the golden has 2.857"},
+    /* A figure in which only the oracle, in double, differs. */
+    {NUCLEUS, "\"1/3\"", "\"0.33333333333\"", "disagrees",
+     "by the oracle; the kernels agree with the golden"},
+    {NUCLEUS, "],\"kept\":[0],\"mass\":[\"1\"],\"exact\":true}", "],\"kept\":[0],\"mass\":[\"1\"]}",
+     "disagrees",
+     "#half: flashinfer-joint: exact: the golden has false, this build computes true, by the oracle"},
+    {NUCLEUS, "\"sglang-pytorch\",", "", "damaged", "\"expect\" lacks the rule sglang-pytorch"},
+    {TOP_K, "\"values\":[2,1,1]", "\"values\":[2,2,1]", "disagrees",
+     "#one: flashinfer-joint: kept: the golden has 0, this"},
+    {TOP_K, "\"denominator\":4", "\"denominator\":3", "damaged",
+     "values[0]: over the denominator is nothing that a float"},
+    {TOP_K, "\"parameters\":{", "\"parameters\":{\"top-k\":1,", "damaged",
+     "parameters: unknown key \"top-k\""},
+    {MIN_P, "0x1.8p-1", "nan", "disagrees",
+     "#above: sglang-pytorch: refused: the golden has no refusal, this build computes min_p"},
+    {COMBINED, "0.25}", "0.25,\"min_tokens\":1}", "damaged",
+     "probabilities take no temperature and no edits"},
+    {PENALTIES, "\"0.5\"", "\"0.25\"", "disagrees", "#presence: sglang: logit of id 1: the golden has 2.5"},
+    {PENALTIES, "7.31058578630005e-01", "7.31058579630005e-01", "disagrees",
+     "by the oracle; the kernels agree"},
+    {DEGENERATE, "\"top_k\":0", "\"top_k\":1", "disagrees",
+     "#k-0: sglang-pytorch: refused: the golden has top_k"},
     {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
      "PROVENANCE.json: does not say where " TOKENS " comes from"},
     {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:2:1: expected"},
