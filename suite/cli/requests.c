@@ -10,21 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "suite/checks/family.h"
 #include "suite/cli/cli.h"
 #include "suite/judge/chunk.h"
 
 struct arguments {
     const char *plan, *golden, *out, *cells;
-    const char *takes, *dtype;
+    const char *takes, *dtype, *like;
     bool noise;
 };
 
-enum { KEY_GOLDEN = 256, KEY_CELL, KEY_NOISE };
+enum { KEY_GOLDEN = 256, KEY_CELL, KEY_NOISE, KEY_LIKE };
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Where to write (needed)", 0},
     {"takes", 't', "KIND", 0, "What the sampler is handed: logits (default) or probabilities", 0},
     {"dtype", 'd', "DTYPE", 0, "f32 (default), f16 or bf16", 0},
     {"noise", KEY_NOISE, 0, 0, "The sampler takes noise: also the agreement cells (large)", 0},
+    {"like", KEY_LIKE, "RECORDING", 0,
+     "Ask for all that this sampler announced and claims in an earlier recording, of any plan", 0},
     {"cell", KEY_CELL, "PREFIX", 0, "Only cells whose name starts so", 0},
     {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans", 0},
     {0}};
@@ -49,6 +52,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_NOISE:
         arguments->noise = true;
         break;
+    case KEY_LIKE:
+        arguments->like = text;
+        break;
     case KEY_CELL:
         arguments->cells = text;
         break;
@@ -63,6 +69,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         if (!arguments->plan || !arguments->out)
             argp_error(state, "a plan and -o FILE are needed");
+        if (arguments->like && (arguments->takes || arguments->dtype || arguments->noise))
+            argp_error(state, "--like says it all: --takes, --dtype and --noise have no place here");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -78,6 +86,19 @@ static int put(int fd, const struct frame *frame, const char *file, struct troub
     if (frame_write(fd, frame, -1, why, sizeof why) == FRAME_OK)
         return 0;
     return trouble_set(trouble, EXIT_DAMAGED, "%s: %s", file, why);
+}
+
+static int put_script(int fd, struct session *session, struct cell_result *result, const char *file,
+                      struct trouble *trouble)
+{
+    char why[1024] = "";
+    if (session_script(session, result, 2, why, sizeof why) == CELL_ERROR)
+        return trouble_set(trouble, EXIT_DAMAGED, "golden damaged: cell %s: %s", result->cell->name, why);
+    for (int stage = 0; stage < 2; stage++)
+        for (size_t i = 0; i < result->script[stage].lines; i++)
+            if (put(fd, &result->script[stage].line[i].request, file, trouble))
+                return -1;
+    return 0;
 }
 
 static int put_cell(int fd, const struct session *session, size_t cell, const char *file,
@@ -104,7 +125,7 @@ static int put_cell(int fd, const struct session *session, size_t cell, const ch
     return 0;
 }
 
-static int put_all(int fd, const struct session *session, const char *file, struct trouble *trouble)
+static int put_all(int fd, struct session *session, const char *file, struct trouble *trouble)
 {
     struct frame hello = {0};
     frame_set(&hello, "message", "hello");
@@ -115,13 +136,15 @@ static int put_all(int fd, const struct session *session, const char *file, stru
     frame_free(&hello);
     for (size_t i = 0; i < session->plan->cells && !failed; i++)
         if (session->cell[i].selected && session->cell[i].state == CELL_PENDING)
-            failed = put_cell(fd, session, i, file, trouble);
+            failed = family_scripted(session->plan->cell[i].family)
+                         ? put_script(fd, session, &session->cell[i], file, trouble)
+                         : put_cell(fd, session, i, file, trouble);
     return failed;
 }
 
 /* A file takes its name when it is whole. What is there and is no file (a pipe, a terminal) is written to as
  * it is: renaming would replace it. */
-static void write_file(const struct session *session, const char *file, struct trouble *trouble)
+static void write_file(struct session *session, const char *file, struct trouble *trouble)
 {
     struct stat status;
     bool direct = !stat(file, &status) && !S_ISREG(status.st_mode);
@@ -146,14 +169,25 @@ static void write_file(const struct session *session, const char *file, struct t
 }
 
 /* A stand-in for the hello that a connected worker would have sent. */
-static void assume(struct sut *sut, const struct arguments *arguments)
+static int assume(struct sut *sut, const struct arguments *arguments, struct trouble *trouble)
 {
-    sut->kind = strcmp(arguments->takes, "logits") ? VALUE_PROBABILITIES : VALUE_LOGITS;
-    sut->dtype = !strcmp(arguments->dtype, "f32")   ? VALUE_F32
-                 : !strcmp(arguments->dtype, "f16") ? VALUE_F16
-                                                    : VALUE_BF16;
+    const char *takes = arguments->takes ? arguments->takes : "logits",
+               *dtype = arguments->dtype ? arguments->dtype : "f32";
+    sut->kind = strcmp(takes, "logits") ? VALUE_PROBABILITIES : VALUE_LOGITS;
+    sut->dtype = !strcmp(dtype, "f32") ? VALUE_F32 : !strcmp(dtype, "f16") ? VALUE_F16 : VALUE_BF16;
     sut->noise = arguments->noise;
     sut->temperature = true;
+    if (!arguments->like)
+        return 0;
+    struct recording recording;
+    int failed = recording_open(&recording, (char *[]){(char *)(uintptr_t)arguments->like}, 1, trouble);
+    if (!failed) {
+        struct frame hello = recording.hello;
+        recording.hello = (struct frame){0}; /* sut_read takes it over */
+        failed = sut_read(sut, &hello, arguments->like, trouble);
+    }
+    recording_free(&recording);
+    return failed;
 }
 
 int cli_requests(int argc, char **argv)
@@ -168,7 +202,7 @@ int cli_requests(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct arguments arguments = {.takes = "logits", .dtype = "f32", .cells = ""};
+    struct arguments arguments = {.cells = ""};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct cli_options common = cli_defaults;
     common.plan = arguments.plan;
@@ -180,9 +214,8 @@ int cli_requests(int argc, char **argv)
     cli_catch_signals();
     if (!cli_plan(&plan, &common, &trouble)) {
         session.plan = &plan;
-        assume(&session.sut, &arguments);
-        session_prepare(&session);
-        write_file(&session, arguments.out, &trouble);
+        if (!assume(&session.sut, &arguments, &trouble) && !session_prepare(&session, &trouble))
+            write_file(&session, arguments.out, &trouble);
     }
     session_free(&session);
     plan_free(&plan);
