@@ -3,9 +3,11 @@ import fnmatch
 import json
 
 import defaults_cases
+import determinism
 import equivalence
 import predicate_cases
 import products
+import replay
 import tokens
 from files import write_text
 from sums import listed
@@ -29,6 +31,10 @@ ENTRIES = {
                                 "source": SGLANG},
     "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
                                "source": SGLANG + "; hashes of full products"},
+    "determinism/tokens.json": {"kind": "model", "program": "golden/model/determinism.py", "version": determinism.VERSION, "python": PYTHON,
+                                "source": "rules, filters and hashes from their descriptions, logarithms in 60-digit decimals"},
+    "replay/batches.json": {"kind": "model", "program": "golden/model/replay.py", "version": replay.VERSION, "python": PYTHON,
+                            "source": "each request alone: penalties, temperature, filters and draw in 60-digit decimals"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
     "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
     "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},

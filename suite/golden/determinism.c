@@ -30,8 +30,8 @@ static int begin(const struct json_cursor *group, void **shared, struct golden_o
 }
 
 /* Compare one run; append the lines of its tokens to `lines`. */
-static int same_run(const struct golden_case *this, const struct sampler_row *row, const struct draws_run *run,
-                    char *lines, size_t *used, size_t *too_near)
+static int same_run(const struct golden_case *this, const struct sampler_row *row,
+                    const struct draws_run *run, char *lines, size_t *used, size_t *too_near)
 {
     for (size_t d = 0; d < run->tokens; d++) {
         const int64_t position = run->position + (int64_t)d;
@@ -43,13 +43,14 @@ static int same_run(const struct golden_case *this, const struct sampler_row *ro
         sampler_draw_seeded(row, &run->seed, &position, 1, &token);
         if (token != run->token[d]) {
             char field[96], golden[16], ours[16];
-            snprintf(field, sizeof field, "token of seed %" PRId64 ", position %" PRId64, run->seed, position);
+            snprintf(field, sizeof field, "token of seed %" PRId64 ", position %" PRId64, run->seed,
+                     position);
             snprintf(golden, sizeof golden, "%" PRId32, run->token[d]);
             snprintf(ours, sizeof ours, "%" PRId32, token);
             return golden_disagrees(this, field, golden, ours);
         }
-        *used += (size_t)snprintf(lines + *used, LINE_BYTES, "%" PRId64 " %" PRId64 " %" PRId32 "\n", run->seed,
-                                  position, token);
+        *used += (size_t)snprintf(lines + *used, LINE_BYTES, "%" PRId64 " %" PRId64 " %" PRId32 "\n",
+                                  run->seed, position, token);
     }
     return 0;
 }

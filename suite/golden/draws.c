@@ -56,14 +56,16 @@ static int read_tokens(const struct json_cursor *at, const char *key, int64_t lo
     return 0;
 }
 
-static int read_run(const struct json_cursor *at, size_t vocab, struct draws_run *run, struct trouble *trouble)
+static int read_run(const struct json_cursor *at, size_t vocab, struct draws_run *run,
+                    struct trouble *trouble)
 {
     static const char *const keys[] = {"seed", "position", "tokens", NULL};
-    return json_known_keys(at, keys, trouble) || json_i64_string(at, "seed", &run->seed, trouble) ||
-                   json_i64_string(at, "position", &run->position, trouble) ||
-                   read_tokens(at, "tokens", DRAWS_TOO_NEAR, (int64_t)vocab - 1, &run->token, &run->tokens,
-                               trouble)
-               ? -1
+    if (json_known_keys(at, keys, trouble) || json_i64_string(at, "seed", &run->seed, trouble) ||
+        json_i64_string(at, "position", &run->position, trouble) ||
+        read_tokens(at, "tokens", DRAWS_TOO_NEAR, (int64_t)vocab - 1, &run->token, &run->tokens, trouble))
+        return -1;
+    return run->position > INT64_MAX - (int64_t)run->tokens
+               ? json_trouble(at, trouble, "the positions of this run end above 2^63 - 1")
                : 0;
 }
 
@@ -73,8 +75,7 @@ int draws_read_case(const struct json_cursor *at, struct draws_case *draws, stru
     struct json_cursor table, runs;
     int64_t left_out;
     double bound;
-    if (read_filters(at, &draws->request, trouble) ||
-        json_double_string(at, "bound", &bound, trouble) ||
+    if (read_filters(at, &draws->request, trouble) || json_double_string(at, "bound", &bound, trouble) ||
         json_integer(at, "left_out", 0, INT32_MAX, &left_out, trouble) ||
         json_string(at, "sha256", &draws->sha256, trouble) || json_object(at, "table", &table, trouble) ||
         table_read(&draws->table, &table, trouble) || json_array(at, "runs", &runs, &draws->runs, trouble))
@@ -253,8 +254,8 @@ struct sampler_row *draws_row(const struct json_cursor *at, const struct draws_r
     parameters.penalties = &penalties;
     parameters.seeded_by_rank = rule->by_rank;
     enum sampler_status status;
-    struct sampler_row *row = sampler_row_make(rule->rule, SAMPLER_LOGITS, table->logits, table->vocab,
-                                               &parameters, &status);
+    struct sampler_row *row =
+        sampler_row_make(rule->rule, SAMPLER_LOGITS, table->logits, table->vocab, &parameters, &status);
     if (!row)
         json_trouble(at, trouble, "no row can be made of this: %s", sampler_status_text(status));
     return row;

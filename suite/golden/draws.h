@@ -62,7 +62,8 @@ struct draws_batch {
 int draws_read_rule(const struct json_cursor *group, struct draws_rule *rule, struct trouble *trouble);
 int draws_read_case(const struct json_cursor *at, struct draws_case *draws, struct trouble *trouble);
 void draws_case_free(struct draws_case *draws);
-int draws_read_requests(const struct json_cursor *group, struct draws_requests *requests, struct trouble *trouble);
+int draws_read_requests(const struct json_cursor *group, struct draws_requests *requests,
+                        struct trouble *trouble);
 void draws_requests_free(struct draws_requests *requests);
 int draws_read_batch(const struct json_cursor *at, const struct draws_requests *requests,
                      struct draws_batch *batch, struct trouble *trouble);

@@ -9,8 +9,7 @@
 #include "suite/golden/draws.h"
 #include "suite/golden/outcome.h"
 
-static const char *const group_keys[] = {"rule",   "noise",    "bound", "left_out",
-                                         "tables", "requests", NULL};
+static const char *const group_keys[] = {"rule", "noise", "bound", "left_out", "tables", "requests", NULL};
 static const char *const case_keys[] = {"requests", "tokens", NULL};
 
 struct group {

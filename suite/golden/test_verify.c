@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "suite/golden/golden.h"
+#include "suite/golden/test_draws.h"
 #include "suite/golden/test_engines.h"
 #include "suite/json/text.h"
 
@@ -92,10 +93,20 @@ static void write_sums(const char *const *files)
     write_file("SHA256SUMS", sums);
 }
 
-static const char *const all_files[] = {
-    "PROVENANCE.json",  TOKENS, "calibration/chi.json", EFFECTIVE, NORMALIZE,
-    DEFAULTS_PRODUCTS,  TABLES, "kat/philox.txt",       HISTORY,   PATH,
-    PREDICATE_PRODUCTS, NULL};
+static const char *const all_files[] = {"PROVENANCE.json",
+                                        DETERMINISM,
+                                        REPLAY,
+                                        TOKENS,
+                                        "calibration/chi.json",
+                                        EFFECTIVE,
+                                        NORMALIZE,
+                                        DEFAULTS_PRODUCTS,
+                                        TABLES,
+                                        "kat/philox.txt",
+                                        HISTORY,
+                                        PATH,
+                                        PREDICATE_PRODUCTS,
+                                        NULL};
 
 /* `text` with `from` replaced by `to`, in a static buffer. */
 static const char *changed(const char *text, const char *from, const char *to)
@@ -121,8 +132,9 @@ static const char *good_tables(void)
 static int make_good(void **state)
 {
     (void)state;
-    static const char *const folders[] = {"",      "equivalence",       "agreement", "calibration", "kat",
-                                          "model", "model/__pycache__", "predicate", "defaults"};
+    static const char *const folders[] = {
+        "",          "equivalence", "agreement",   "calibration", "kat", "model", "model/__pycache__",
+        "predicate", "defaults",    "determinism", "replay"};
     snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -134,14 +146,18 @@ static int make_good(void **state)
     write_file("model/__pycache__/law.pyc", "not hashed\n");
     write_file("kat/philox.txt", "words\n");
     write_file("calibration/chi.json", "{\"any\": 1}\n");
-    write_file("PROVENANCE.json",
-               "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
-               "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY "\", \"" PREDICATE_PRODUCTS
-               "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\"]}\n");
+    write_file("PROVENANCE.json", "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
+                                  "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY
+                                  "\", \"" PREDICATE_PRODUCTS "\", \"" EFFECTIVE "\", \"" NORMALIZE
+                                  "\", \"" DEFAULTS_PRODUCTS "\", \"" DETERMINISM "\", \"" REPLAY "\"]}\n");
     for (size_t i = 0; i < sizeof engine_goldens / sizeof *engine_goldens; i++)
         write_file(engine_goldens[i].file, engine_golden_text(&engine_goldens[i]));
     write_file(TABLES, good_tables());
     write_file(TOKENS, tokens);
+    char hex[65];
+    text_sha256(DETERMINISM_LINES, strlen(DETERMINISM_LINES), hex);
+    write_file(DETERMINISM, changed(determinism, "HASH", hex));
+    write_file(REPLAY, replay);
     write_sums(all_files);
     return 0;
 }
@@ -167,6 +183,10 @@ static int drop(void **state)
                                          NORMALIZE,
                                          PREDICATE_PRODUCTS,
                                          DEFAULTS_PRODUCTS,
+                                         DETERMINISM,
+                                         REPLAY,
+                                         "determinism",
+                                         "replay",
                                          "predicate",
                                          "defaults",
                                          "model/__pycache__",
@@ -199,9 +219,9 @@ static void verify_good(void)
     if (golden_verify(root, report, &reported, &trouble))
         fail_msg("%s", trouble.text);
     assert_string_equal(reported.text,
-                        "SHA256SUMS 11 0\nPROVENANCE.json 9 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
+                        "SHA256SUMS 13 0\nPROVENANCE.json 11 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
                         " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
-                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n");
+                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" DETERMINISM " 1 1\n" REPLAY " 1 0\n");
 }
 
 /* Verification fails with exit 99 and a message that begins "golden WORD: ROOT/" and contains `what`. */
@@ -296,6 +316,7 @@ static const struct edit edits[] = {
      "family: \"equivalence\" is unknown; accepted: agreement"},
     {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
      "PROVENANCE.json: does not say where " TOKENS " comes from"},
+    DRAWS_EDITS,
     {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:2:1: expected"},
 };
 

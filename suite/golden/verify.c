@@ -52,6 +52,8 @@ int golden_verify(const char *directory, golden_report report, void *context, st
         &golden_defaults_effective,
         &golden_defaults_normalize,
         &golden_defaults_products,
+        &golden_determinism,
+        &golden_replay,
     };
     struct trouble found = {0};
     size_t files;
