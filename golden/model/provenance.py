@@ -2,6 +2,7 @@
 import fnmatch
 import json
 
+import boundary_cases
 import defaults_cases
 import determinism
 import equivalence
@@ -35,6 +36,8 @@ ENTRIES = {
                                 "source": "rules, filters and hashes from their descriptions, logarithms in 60-digit decimals"},
     "replay/batches.json": {"kind": "model", "program": "golden/model/replay.py", "version": replay.VERSION, "python": PYTHON,
                             "source": "each request alone: penalties, temperature, filters and draw in 60-digit decimals"},
+    "boundary/*.json": {"kind": "model", "program": "golden/model/boundary_cases.py", "version": boundary_cases.VERSION, "python": PYTHON,
+                        "source": "filters.py and penalties.py: exact rationals, each engine's rule as its source has it"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
     "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
     "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},

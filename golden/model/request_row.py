@@ -1,33 +1,26 @@
 """request_row.py: one row as one request asks for it: penalties, temperature, filters; and the token each rule draws from it.
 
-The order is SGLang's, which is the reference's default: l - frequency * count in the output, - presence if it is there; then
-l / r where l > 0, else l r, for ids of prompt or output; then the temperature; then top_k and top_p on the same softmax (the
-first k in descending order, lowest id first among equals; and an id stays while the mass before it is at most p); then min_p
-(at least min_p times the largest). A request whose cut is within CUT of falling otherwise is refused: fp32 might not follow.
+SGLang's order and backend pytorch, which are the reference's defaults: penalties.py, then the temperature, then filters.py. A
+request whose filters compare two figures that are nearer than CUT is refused: fp32 might see them the other way round.
 """
 from decimal import Decimal
+from fractions import Fraction
 
+import filters
+import penalties
 from law import Law
 from seeded import LONG, Columns, Seeded, Seeded2025
 from tokens import RaceNoise, TorchNoise, categorical_token, race_token
 
-CUT = Decimal("1e-5")
+CUT = Fraction(1, 10**5)
 OFF = {"temperature": 1, "top_k": -1, "top_p": 1, "min_p": 0, "repetition_penalty": 1, "frequency_penalty": 0, "presence_penalty": 0,
        "prompt": (), "output": ()}
 
 
 def penalised(units, request):
-    """Logits in units of 2^-10 after the penalties; ints stay ints where nothing touches them."""
-    frequency, presence = (Decimal(request[f"{kind}_penalty"]) * 1024 for kind in ("frequency", "presence"))
-    repetition = Decimal(request["repetition_penalty"])
-    out = list(units)
-    for i in set(request["prompt"]) | set(request["output"]):
-        if out[i] is None:
-            continue
-        count = request["output"].count(i)
-        unit = out[i] - frequency * count - (presence if count else 0)
-        out[i] = unit / repetition if unit > 0 else unit * repetition
-    return out
+    """Logits in units of 2^-10 after the penalties."""
+    logits = penalties.edited("sglang", [None if unit is None else Fraction(unit, 1024) for unit in units], request)
+    return [None if logit is None else penalties.decimal_of(logit * 1024) for logit in logits]
 
 
 class Row:
@@ -48,17 +41,10 @@ class Row:
                         ("seeded-2025", "id"): Columns(Seeded2025, weights)}
 
     def filtered(self, request):
-        top_p, least = Decimal(request["top_p"]), Decimal(request["min_p"]) * self.law.of_id(self.order[0])
-        kept, before = set(), Decimal(0)
-        for rank, i in enumerate(self.order):
-            p = self.law.of_id(i)
-            if top_p < 1 and abs(before - top_p) < CUT or least > 0 and abs(p - least) < CUT * least:
-                raise ValueError(f"id {i} lies on a cut of {request}")
-            in_k = request["top_k"] == -1 or rank < request["top_k"]
-            if in_k and (top_p >= 1 or before <= top_p) and p >= least:
-                kept.add(i)
-            before += p
-        return kept
+        left, seen = filters.filtered("sglang-pytorch", {i: Fraction(self.law.of_id(i)) for i in self.order}, request)
+        if min(seen.distances, default=CUT) < CUT:
+            raise ValueError(f"two figures that {request} compares are too near")
+        return set(left)
 
     def draw(self, rule, noise, seed, position):
         """(token, gap): nats, for categorical a distance in u. Seed and position are signed 64-bit; noise: "id" or "rank"."""

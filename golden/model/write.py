@@ -5,6 +5,7 @@ python3 golden/model/write.py provenance sums     only these steps, in this orde
 """
 import sys
 
+import boundary_cases
 import defaults_cases
 import determinism
 import equivalence
@@ -16,7 +17,8 @@ import sums
 import tokens
 
 STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "predicate": predicate_cases.write, "defaults": defaults_cases.write,
-         "products": products.write, "determinism": determinism.write, "replay": replay.write, "provenance": provenance.write, "sums": sums.write}
+         "products": products.write, "boundary": boundary_cases.write, "determinism": determinism.write, "replay": replay.write,
+         "provenance": provenance.write, "sums": sums.write}
 
 
 def main(names):

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "suite/golden/golden.h"
+#include "suite/golden/test_boundary.h"
 #include "suite/golden/test_draws.h"
 #include "suite/golden/test_engines.h"
 #include "suite/json/text.h"
@@ -94,9 +95,15 @@ static void write_sums(const char *const *files)
 }
 
 static const char *const all_files[] = {"PROVENANCE.json",
+                                        TOKENS,
+                                        COMBINED,
+                                        DEGENERATE,
+                                        MIN_P,
+                                        NUCLEUS,
+                                        PENALTIES,
+                                        TOP_K,
                                         DETERMINISM,
                                         REPLAY,
-                                        TOKENS,
                                         "calibration/chi.json",
                                         EFFECTIVE,
                                         NORMALIZE,
@@ -132,9 +139,9 @@ static const char *good_tables(void)
 static int make_good(void **state)
 {
     (void)state;
-    static const char *const folders[] = {
-        "",          "equivalence", "agreement",   "calibration", "kat", "model", "model/__pycache__",
-        "predicate", "defaults",    "determinism", "replay"};
+    static const char *const folders[] = {"",         "equivalence", "agreement",         "calibration",
+                                          "kat",      "model",       "model/__pycache__", "predicate",
+                                          "defaults", "boundary",    "determinism",       "replay"};
     snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -146,10 +153,14 @@ static int make_good(void **state)
     write_file("model/__pycache__/law.pyc", "not hashed\n");
     write_file("kat/philox.txt", "words\n");
     write_file("calibration/chi.json", "{\"any\": 1}\n");
-    write_file("PROVENANCE.json", "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
-                                  "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY
-                                  "\", \"" PREDICATE_PRODUCTS "\", \"" EFFECTIVE "\", \"" NORMALIZE
-                                  "\", \"" DEFAULTS_PRODUCTS "\", \"" DETERMINISM "\", \"" REPLAY "\"]}\n");
+    write_file("PROVENANCE.json",
+               "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
+               "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY "\", \"" PREDICATE_PRODUCTS
+               "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\", \"" COMBINED
+               "\", \"" DEGENERATE "\", \"" MIN_P "\", \"" NUCLEUS "\", \"" PENALTIES "\", \"" TOP_K
+               "\", \"" DETERMINISM "\", \"" REPLAY "\"]}\n");
+    for (size_t i = 0; i < sizeof boundary_goldens / sizeof *boundary_goldens; i++)
+        write_file(boundary_goldens[i].file, boundary_goldens[i].text);
     for (size_t i = 0; i < sizeof engine_goldens / sizeof *engine_goldens; i++)
         write_file(engine_goldens[i].file, engine_golden_text(&engine_goldens[i]));
     write_file(TABLES, good_tables());
@@ -183,6 +194,13 @@ static int drop(void **state)
                                          NORMALIZE,
                                          PREDICATE_PRODUCTS,
                                          DEFAULTS_PRODUCTS,
+                                         COMBINED,
+                                         DEGENERATE,
+                                         MIN_P,
+                                         NUCLEUS,
+                                         PENALTIES,
+                                         TOP_K,
+                                         "boundary",
                                          DETERMINISM,
                                          REPLAY,
                                          "determinism",
@@ -219,9 +237,11 @@ static void verify_good(void)
     if (golden_verify(root, report, &reported, &trouble))
         fail_msg("%s", trouble.text);
     assert_string_equal(reported.text,
-                        "SHA256SUMS 13 0\nPROVENANCE.json 11 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
+                        "SHA256SUMS 19 0\nPROVENANCE.json 17 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
                         " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
-                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" DETERMINISM " 1 1\n" REPLAY " 1 0\n");
+                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" NUCLEUS " 1 0\n" TOP_K " 1 0\n" MIN_P
+                        " 1 0\n" COMBINED " 1 0\n" PENALTIES " 1 0\n" DEGENERATE " 1 0\n" DETERMINISM
+                        " 1 1\n" REPLAY " 1 0\n");
 }
 
 /* Verification fails with exit 99 and a message that begins "golden WORD: ROOT/" and contains `what`. */
@@ -314,6 +334,35 @@ static const struct edit edits[] = {
      "64-bit integers are written as strings"},
     {TOKENS, "\"family\":\"agreement\"", "\"family\":\"equivalence\"", "damaged",
      "family: \"equivalence\" is unknown; accepted: agreement"},
+    {NUCLEUS, "\"top_p\":0.5", "\"top_p\":0.75", "disagrees",
+     NUCLEUS
+     "#half: sglang-pytorch: kept: the golden has 0 1, this build computes 0 1 2: by the kernels and by the "
+     "oracle, written apart: suspect the golden's model"},
+    {NUCLEUS, "\"1/3\"", "\"3/9\",\"0\"", "damaged",
+     "mass: must have a figure for each of the 2 ids of \"kept\""},
+    {NUCLEUS, "\"1/3\"", "\"2/7\"", "disagrees", "#half: sglang-pytorch: mass of id 1: the golden has 2.857"},
+    /* A figure in which only the oracle, in double, differs. */
+    {NUCLEUS, "\"1/3\"", "\"0.33333333333\"", "disagrees",
+     "by the oracle; the kernels agree with the golden"},
+    {NUCLEUS, "],\"kept\":[0],\"mass\":[\"1\"],\"exact\":true}", "],\"kept\":[0],\"mass\":[\"1\"]}",
+     "disagrees",
+     "#half: flashinfer-joint: exact: the golden has false, this build computes true, by the oracle"},
+    {NUCLEUS, "\"sglang-pytorch\",", "", "damaged", "\"expect\" lacks the rule sglang-pytorch"},
+    {TOP_K, "\"values\":[2,1,1]", "\"values\":[2,2,1]", "disagrees",
+     "#one: flashinfer-joint: kept: the golden has 0, this"},
+    {TOP_K, "\"denominator\":4", "\"denominator\":3", "damaged",
+     "values[0]: over the denominator is nothing that a float"},
+    {TOP_K, "\"parameters\":{", "\"parameters\":{\"top-k\":1,", "damaged",
+     "parameters: unknown key \"top-k\""},
+    {MIN_P, "0x1.8p-1", "nan", "disagrees",
+     "#above: sglang-pytorch: refused: the golden has no refusal, this build computes min_p"},
+    {COMBINED, "0.25}", "0.25,\"min_tokens\":1}", "damaged",
+     "probabilities take no temperature and no edits"},
+    {PENALTIES, "\"0.5\"", "\"0.25\"", "disagrees", "#presence: sglang: logit of id 1: the golden has 2.5"},
+    {PENALTIES, "7.31058578630005e-01", "7.31058579630005e-01", "disagrees",
+     "by the oracle; the kernels agree"},
+    {DEGENERATE, "\"top_k\":0", "\"top_k\":1", "disagrees",
+     "#k-0: sglang-pytorch: refused: the golden has top_k"},
     {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
      "PROVENANCE.json: does not say where " TOKENS " comes from"},
     DRAWS_EDITS,
