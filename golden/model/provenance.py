@@ -4,6 +4,7 @@ import json
 
 import boundary_cases
 import defaults_cases
+import dependence
 import determinism
 import equivalence
 import predicate_cases
@@ -32,6 +33,8 @@ ENTRIES = {
                                 "source": SGLANG},
     "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
                                "source": SGLANG + "; hashes of full products"},
+    "dependence/match.json": {"kind": "model", "program": "golden/model/dependence.py", "version": dependence.VERSION, "python": PYTHON,
+                              "source": "binomial tails in whole numbers over equal probabilities, else in 60-digit decimals"},
     "determinism/tokens.json": {"kind": "model", "program": "golden/model/determinism.py", "version": determinism.VERSION, "python": PYTHON,
                                 "source": "rules, filters and hashes from their descriptions, logarithms in 60-digit decimals"},
     "replay/batches.json": {"kind": "model", "program": "golden/model/replay.py", "version": replay.VERSION, "python": PYTHON,

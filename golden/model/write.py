@@ -7,6 +7,7 @@ import sys
 
 import boundary_cases
 import defaults_cases
+import dependence
 import determinism
 import equivalence
 import predicate_cases
@@ -17,7 +18,8 @@ import sums
 import tokens
 
 STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "predicate": predicate_cases.write, "defaults": defaults_cases.write,
-         "products": products.write, "boundary": boundary_cases.write, "determinism": determinism.write, "replay": replay.write,
+         "products": products.write, "boundary": boundary_cases.write, "dependence": dependence.write,
+         "determinism": determinism.write, "replay": replay.write,
          "provenance": provenance.write, "sums": sums.write}
 
 
