@@ -1,8 +1,10 @@
 /* family.c: the families whose cells run a script. */
 #include "suite/checks/family.h"
 
+#include "suite/checks/boundary/cases.h"
+
 static const struct family families[] = {
-    {FAMILIES, NULL},
+    {FAMILY_BOUNDARY, boundary_script},
 };
 
 const struct family *family_scripted(enum cell_family family)
