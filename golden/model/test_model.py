@@ -10,6 +10,7 @@ from itertools import product
 
 import boundary_cases
 import defaults
+import dependence
 import expectations
 import filters
 import penalties
@@ -260,6 +261,31 @@ class Vectors(unittest.TestCase):
                     self.assertEqual(philox4x32(tuple(value[:4]), tuple(value[4:6])), tuple(value[6:]))
                     checked += 1
         self.assertGreater(checked, 0)
+
+
+class Dependence(unittest.TestCase):
+    def test_every_outcome(self):
+        """Three pairs of every two draws from a law in whole numbers."""
+        for weights in ([1, 1, 1], [2, 1]):
+            total = sum(weights)
+            chances = [0] * 4
+            for draws in product(range(len(weights)), repeat=6):
+                equal = sum(draws[2 * k] == draws[2 * k + 1] for k in range(3))
+                chances[equal] += Fraction(math.prod(weights[i] for i in draws), total**6)
+            mass, scale = dependence.tails(3, Fraction(sum(w * w for w in weights), total**2))
+            self.assertEqual([scale(m) for m in mass], chances)
+            for level in (Fraction(1, 10), Fraction(1, 3), Fraction(9, 10)):
+                sums = [sum(chances[:k + 1]) for k in range(4)]
+                allowed = [k for k in range(4) if sums[k] <= level]
+                self.assertEqual(dependence.critical(mass, scale, level), (allowed[-1], sums[allowed[-1]]) if allowed else (-1, 0))
+
+    def test_probability(self):
+        self.assertEqual(dependence.probability(Law([0, None, 0, 0], 1)), Fraction(1, 3))
+        self.assertAlmostEqual(float(dependence.probability(Law([0, -710], 1))), 5 / 9, places=3)
+
+    def test_a_tail_on_its_level_is_refused(self):
+        with self.assertRaises(ValueError):
+            dependence.far(Fraction(1, 4), Fraction(1, 4))
 
 
 class Filters(unittest.TestCase):

@@ -7,6 +7,7 @@ import sys
 
 import boundary_cases
 import defaults_cases
+import dependence
 import equivalence
 import predicate_cases
 import products
@@ -15,7 +16,7 @@ import sums
 import tokens
 
 STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "predicate": predicate_cases.write, "defaults": defaults_cases.write,
-         "products": products.write, "boundary": boundary_cases.write,
+         "products": products.write, "boundary": boundary_cases.write, "dependence": dependence.write,
          "provenance": provenance.write, "sums": sums.write}
 
 

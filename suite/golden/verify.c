@@ -58,6 +58,7 @@ int golden_verify(const char *directory, golden_report report, void *context, st
         &golden_boundary_combined,
         &golden_boundary_penalties,
         &golden_boundary_degenerate,
+        &golden_dependence,
     };
     struct trouble found = {0};
     size_t files;
