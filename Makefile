@@ -195,7 +195,7 @@ golden:
 install: all
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/samplegate $(BUILD)/samplegate-host
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include suite/sut/samplegate.h
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/samplegate/workers $(filter-out %/test_host.py,$(wildcard suite/sut/workers/*.py))
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/samplegate/workers $(filter-out suite/sut/workers/test_%,$(wildcard suite/sut/workers/*.py))
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 suite/cli/samplegate.1
 	cd golden && find . -name '*.json' -o -name '*.txt' -o -name SHA256SUMS | xargs -I{} install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/samplegate/golden/{}
 format:

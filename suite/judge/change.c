@@ -6,8 +6,7 @@
 #define HEAD_DOMINATES                                                                                       \
     0.9 /* rows whose heaviest id is above this agree whatever the sampler does: they do not count */
 
-static void compare_cell(const struct session *old, struct session *new, size_t i,
-                         struct cell_change *change)
+static void compare_cell(const struct session *old, struct session *new, size_t i, struct cell_change *change)
 {
     const struct cell_result *before = &old->cell[i], *after = &new->cell[i];
     *change = (struct cell_change){0};
@@ -57,8 +56,7 @@ static bool within_epsilon(const struct cell_result *result)
     return result->cell->family == FAMILY_EQUIVALENCE && result->bound.upper <= result->cell->epsilon;
 }
 
-struct change_sum changes_between(const struct session *old, struct session *new,
-                                  struct cell_change *change)
+struct change_sum changes_between(const struct session *old, struct session *new, struct cell_change *change)
 {
     struct change_sum sum = {.within_epsilon = true};
     for (size_t i = 0; i < new->plan->cells; i++) {

@@ -99,9 +99,8 @@ static void say_counts(struct verdict *verdict, const struct change_sum *sum, co
         say(verdict, "; %zu skipped", after->skipped);
 }
 
-struct verdict verdict_compare(const struct session *old, struct session *new,
-                               struct cell_change *change, const char *const *require,
-                               bool allow_inconclusive)
+struct verdict verdict_compare(const struct session *old, struct session *new, struct cell_change *change,
+                               const char *const *require, bool allow_inconclusive)
 {
     struct tally before = tally_session(old), after = tally_session(new);
     struct change_sum sum = changes_between(old, new, change);

@@ -58,7 +58,8 @@ void recorder_answer(struct recorder *recorder, const struct frame *answer)
         put(recorder, answer);
 }
 
-void recorder_ended(struct recorder *recorder, const char *cell, int stage, const char *state, const char *why)
+void recorder_ended(struct recorder *recorder, const char *cell, int stage, const char *state,
+                    const char *why)
 {
     struct frame frame = {0};
     if (!recorder || !recorder->path)
@@ -92,9 +93,10 @@ int recorder_close(struct recorder *recorder, struct trouble *trouble)
     char *partial = join(recorder->path, ".partial", "");
     if (!*recorder->failed && (fsync(recorder->fd) || rename(partial, recorder->path)))
         snprintf(recorder->failed, sizeof recorder->failed, "%s", strerror(errno));
-    int failed = *recorder->failed ? trouble_set(trouble, EXIT_DAMAGED, "%s: the recording cannot be written: %s",
-                                                 partial, recorder->failed)
-                                   : 0;
+    int failed = *recorder->failed
+                     ? trouble_set(trouble, EXIT_DAMAGED, "%s: the recording cannot be written: %s", partial,
+                                   recorder->failed)
+                     : 0;
     finish(recorder, partial);
     return failed;
 }

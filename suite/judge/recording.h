@@ -3,7 +3,7 @@
 #ifndef SAMPLEGATE_RECORDING_H
 #define SAMPLEGATE_RECORDING_H
 #include <stddef.h>
-#include "suite/judge/plan.h"
+#include "suite/trouble.h"
 #include "suite/sut/protocol/frame.h"
 
 struct recording {
@@ -17,9 +17,8 @@ struct recording {
  * is called .partial, ends early: what is whole of it is there. exit 2. Owned: recording_free. */
 int recording_open(struct recording *recording, char *const *files, size_t count, struct trouble *trouble);
 void recording_free(struct recording *recording);
-/* The answer to a chunk, borrowed, or NULL if the recording lacks it. */
-const struct frame *recording_find(const struct recording *recording, const struct plan *plan,
-                                   const struct plan_chunk *chunk);
+/* The answer to a request (its cell, stage, batch and chunk), borrowed, or NULL if the recording lacks it. */
+const struct frame *recording_find(const struct recording *recording, const struct frame *request);
 /* How a cell ended in this stage, as a recorder wrote it (message "ended"), or NULL if it ran, or nobody said. */
 const struct frame *recording_ended(const struct recording *recording, const char *cell, int stage);
 #endif

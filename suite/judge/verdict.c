@@ -106,8 +106,8 @@ static const struct cell_result *uncertified(const struct session *session, cons
     return NULL;
 }
 
-struct verdict verdict_run(struct session *session, const struct session *baseline, struct cell_change *change,
-                           const char *const *require, bool allow_inconclusive)
+struct verdict verdict_run(struct session *session, const struct session *baseline,
+                           struct cell_change *change, const char *const *require, bool allow_inconclusive)
 {
     struct tally tally = tally_session(session);
     struct change_sum since = {.introduced = tally.rejected, .first = tally.first_rejected_cell};
@@ -156,10 +156,11 @@ struct verdict verdict_run(struct session *session, const struct session *baseli
         verdict = say("pass", EXIT_PASS);
         char certified[160];
         certified_words(&tally, certified, sizeof certified);
-        SENTENCE("%zu cells of plan %s, %zu statistics, none %srejected (%zu looked at twice), %s; false-alarm "
-                 "probability of the run %.1e",
-                 tally.ran, session->plan->name, tally.statistics, newly, tally.flagged, certified,
-                 budget_total(session->plain, session->fine));
+        SENTENCE(
+            "%zu cells of plan %s, %zu statistics, none %srejected (%zu looked at twice), %s; false-alarm "
+            "probability of the run %.1e",
+            tally.ran, session->plan->name, tally.statistics, newly, tally.flagged, certified,
+            budget_total(session->plain, session->fine));
     }
     verdict.preexisting = since.preexisting;
     verdict.fixed = since.fixed;

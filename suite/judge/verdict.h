@@ -57,18 +57,8 @@ struct verdict verdict_compare(const struct session *old, struct session *new,
                                bool allow_inconclusive);
 /* baseline: an earlier run, judged from its recording, or NULL; then change is NULL, too. What the baseline shows, too, does
  * not fail the run, and a cell where nothing else is rejected need not be certified. */
-struct verdict verdict_run(const struct session *session, const struct session *baseline,
-                           struct cell_change *change, const char *const *require, bool allow_inconclusive);
-/* baseline: an earlier run, judged from its recording, or NULL; then change is NULL, too. What the baseline shows, too, does
- * not fail the run, and a cell where nothing else is rejected need not be certified. */
 struct verdict verdict_run(struct session *session, const struct session *baseline,
                            struct cell_change *change, const char *const *require, bool allow_inconclusive);
-/* Is this statistic of `new` rejected, and `old` shows it, too, so that it does not block an upgrade? */
-bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell,
-                           const struct statistic *statistic);
-/* Is it what only `old` shows? */
-bool statistic_fixed(const struct session *old, const struct session *new, size_t cell,
-                     const struct statistic *statistic);
 /* Is this statistic of `new` rejected, and `old` shows it, too, so that it does not block an upgrade? */
 bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell,
                            const struct statistic *statistic);
