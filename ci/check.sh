@@ -84,7 +84,7 @@ part_python() {
 part_golden() { whole 'golden verify' "$build/samplegate" golden verify --golden golden; }
 
 part_mutants() {
-    whole 'kill table (make mutants)' "$build/kill_table" "$build/mutants.so"
+    whole 'kill table (make mutants)' "$build/kill_table" "$build"
     cat "$logs/kill-table-(make-mutants).log"
 }
 

@@ -13,8 +13,8 @@ struct session_options;
 
 /* Zero-initialise. Every function does nothing with NULL, or with one that was not opened. */
 struct recorder {
-    char *path; /* the final name, or NULL: not open */
-    int fd;     /* of PATH.partial, once there was a hello; else -1 */
+    char *path;       /* the final name, or NULL: not open */
+    int fd;           /* of PATH.partial, once there was a hello; else -1 */
     char failed[256]; /* what became of the first write that failed, or "": nothing is written after it */
 };
 
@@ -24,7 +24,8 @@ void recorder_open(struct recorder *recorder, const char *directory, const char 
 void recorder_hello(struct recorder *recorder, const struct frame *hello, const struct plan *plan,
                     const struct session_options *options);
 void recorder_answer(struct recorder *recorder, const struct frame *answer);
-void recorder_ended(struct recorder *recorder, const char *cell, int stage, const char *state, const char *why);
+void recorder_ended(struct recorder *recorder, const char *cell, int stage, const char *state,
+                    const char *why);
 /* Give the file its name. exit 99 if anything could not be written: what was is left in PATH.partial. */
 int recorder_close(struct recorder *recorder, struct trouble *trouble);
 /* Nothing was judged: remove what was begun. Does nothing after recorder_close. */

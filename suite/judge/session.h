@@ -24,8 +24,10 @@ struct cell_result {
     enum cell_state state;
     char why[1024];
     enum value_kind kind;         /* what is handed over */
-    float *values;                /* [vocab], exactly representable in the SUT's dtype */
-    uint16_t *bits;               /* [vocab] the same in 16 bits, or NULL for f32 */
+    size_t rows;                  /* that are handed over: 1, or equal padded ones to step between */
+    float *values;                /* [rows, vocab + pad], exactly representable in the SUT's dtype */
+    uint16_t *bits;               /* the same in 16 bits, or NULL for f32 */
+    int32_t *row_index;           /* [PLAN_CHUNK_DRAWS_MAX] the rows in turn, or NULL: there is one */
     double *pmf;                  /* [vocab] the law of those values */
     double heaviest;              /* largest probability */
     struct cell_counts counts[2]; /* by stage - 1 */
@@ -45,10 +47,10 @@ struct cell_result {
 struct session_options {
     const char *checks, *cells; /* prefixes, "" for all */
     int jobs;
-    double timeout, budget; /* seconds; budget 0: none */
-    bool keep_tokens;       /* compare needs them */
-    bool reseeded;          /* the plan's seed was replaced */
-    const char *label;      /* for progress: "old", "new", "baseline" or "" */
+    double timeout, budget;    /* seconds; budget 0: none */
+    bool keep_tokens;          /* compare needs them */
+    bool reseeded;             /* the plan's seed was replaced */
+    const char *label;         /* for progress: "old", "new", "baseline" or "" */
     struct recorder *recorder; /* keeps what is answered, or NULL; the caller closes it */
 };
 

@@ -7,8 +7,8 @@ struct verdict {
     const char *word; /* run: pass fail error inconclusive nothing-ran interrupted; compare: identical
                          equivalent different ... */
     int exit;
-    char sentence[1024]; /* why, with counts */
-    bool within_epsilon; /* different, but every rejected cell's own U is within its epsilon */
+    char sentence[1024];       /* why, with counts */
+    bool within_epsilon;       /* different, but every rejected cell's own U is within its epsilon */
     size_t preexisting, fixed; /* statistics; 0 without an old sampler or a baseline */
 };
 
@@ -28,7 +28,7 @@ struct tally tally_session(const struct session *session);
 /* "4 of 7 tables certified within epsilon 0.02 (over all ids, each with confidence 1 - 1e-06)" */
 void certified_words(const struct tally *tally, char *text, size_t bytes);
 
-/* `require`: words from --require, NULL-terminated: gpu, noise, all. Unknown words were refused before.
+/* `require`: words from --require, NULL-terminated: gpu, all, capabilities. Unknown words were refused before.
  * The first required capability that this session did not exercise, or NULL. */
 const char *verdict_lacks(const struct session *session, const struct tally *tally,
                           const char *const *require);
@@ -52,9 +52,8 @@ struct change_sum {
 /* change[plan->cells] is filled in, and so is the standing of new's statistics. */
 struct change_sum changes_between(const struct session *old, struct session *new, struct cell_change *change);
 /* change[plan->cells] and the standing of new's statistics are filled in. */
-struct verdict verdict_compare(const struct session *old, struct session *new,
-                               struct cell_change *change, const char *const *require,
-                               bool allow_inconclusive);
+struct verdict verdict_compare(const struct session *old, struct session *new, struct cell_change *change,
+                               const char *const *require, bool allow_inconclusive);
 /* baseline: an earlier run, judged from its recording, or NULL; then change is NULL, too. What the baseline shows, too, does
  * not fail the run, and a cell where nothing else is rejected need not be certified. */
 struct verdict verdict_run(struct session *session, const struct session *baseline,

@@ -25,6 +25,8 @@ struct sut {
 /* Check a hello reply. exit 2: a SUT that cannot introduce itself cannot be judged. */
 int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trouble *trouble);
 void sut_free(struct sut *sut);
+/* All capability words a hello may have, NULL-terminated (frame.h). */
+extern const char *const sut_capability_words[];
 /* Does its hello have this word among the capabilities? */
 bool sut_can(const struct sut *sut, const char *word);
 /* A text that its contract claims under this key. False: it claims nothing. */
