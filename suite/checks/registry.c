@@ -7,6 +7,7 @@
 
 #define TABLES "equivalence/tables.json"
 #define TOKENS "agreement/tokens.json"
+#define MATCH "dependence/match.json"
 
 const struct check check_registry[] = {
     {.key = "equivalence.support",
@@ -128,6 +129,36 @@ const struct check check_registry[] = {
      .sees = "scores rounded to bf16, a wrong map from noise to token",
      .blind = "whether the noise itself is sound; fp32 rounding as such",
      .evaluate = check_near_tie},
+    {.key = "dependence.row",
+     .family = FAMILY_DEPENDENCE,
+     .golden = MATCH,
+     .mutant = "seed-default",
+     .mutant_cell = "card/lags-20",
+     .sentence = "Unseeded draws have nothing in common, however near: not in a batch, a call or a process.",
+     .effect = "Requests served together copy one another; two servers that start together give the same text.",
+     .sees = "rows that share noise, calls that repeat, a stream that begins anew in each process, lattices",
+     .blind = "repetition further apart than 1,024 draws, the law of a single draw",
+     .evaluate = check_row},
+    {.key = "dependence.position",
+     .family = FAMILY_DEPENDENCE,
+     .golden = MATCH,
+     .mutant = "position-window",
+     .mutant_cell = "card/lags-20",
+     .sentence = "The tokens of one seed at different positions have nothing in common.",
+     .effect = "A seeded text falls into a rhythm: the same choices come again and again, or never twice in a row.",
+     .sees = "noise that ignores the position, comes back after a while, or walks over a lattice",
+     .blind = "repetition further apart than 1,024 positions, whether the seed matters",
+     .evaluate = check_position},
+    {.key = "dependence.seed",
+     .family = FAMILY_DEPENDENCE,
+     .golden = MATCH,
+     .mutant = "linear-hash",
+     .mutant_cell = "card/seeds-20",
+     .sentence = "Different seeds give tokens that have nothing in common, neighbouring seeds too.",
+     .effect = "Rollouts numbered 0, 1, 2 explore the same paths, and best-of-n is the best of fewer.",
+     .sees = "seeds that do not matter, neighbours that share tokens, a seed and a position that are merely added",
+     .blind = "seeds further apart than 1,024 that are alike",
+     .evaluate = check_seed},
 };
 const size_t check_registry_count = sizeof check_registry / sizeof *check_registry;
 

@@ -114,6 +114,26 @@ static void a_recording_gives_the_verdict_of_its_run(void **state)
     }
 }
 
+/* The lines of a script, as the chunks of a cell. */
+static void a_script_is_recorded_and_held_against(void **state)
+{
+    (void)state;
+    static const char run_lags[] =
+        "exec \"$B\"/samplegate run --plan card --check dependence --cell lags-2 --sut "
+        "reference:seeded%s --jobs 2 --json %s";
+    child_start(run_lags, "-2025", "--out lags");
+    child_judged(1, "\"verdict\":\"fail\"");
+    char *events = read_text("lags/results.jsonl"), *end = strstr(events, "{\"event\":\"verdict\"");
+    *end = '\0'; /* the verdict tells the seconds */
+    child_start("exec \"$B\"/samplegate judge lags/recording --json");
+    child_judged(1, strstr(events, "{\"event\":\"statistic\""));
+    free(events);
+    child_start(run_lags, "-2025", "--baseline lags");
+    child_judged(0, "\"standing\":\"pre-existing\"");
+    child_start(run_lags, "", "--baseline lags");
+    child_judged(0, "\"standing\":\"fixed\"");
+}
+
 static void a_cell_without_a_verdict_excuses_nothing(void **state)
 {
     (void)state;
@@ -215,6 +235,7 @@ int main(void)
         cmocka_unit_test(what_only_the_baseline_shows_is_fixed),
         cmocka_unit_test(violations_are_known_by_what_was_drawn),
         cmocka_unit_test(a_recording_gives_the_verdict_of_its_run),
+        cmocka_unit_test(a_script_is_recorded_and_held_against),
         cmocka_unit_test(a_cell_without_a_verdict_excuses_nothing),
         cmocka_unit_test(a_baseline_that_does_not_fit_is_refused),
         cmocka_unit_test(compare_leaves_the_next_baseline),
