@@ -75,7 +75,7 @@ void dependence_add(const struct check *check, const struct match *match, const 
         char full[64], place[64];
         snprintf(full, sizeof full, "%s/%s", name, side ? "lower" : "upper");
         struct statistic *statistic = evidence_add(evidence, check, full);
-        statistic->dependence = true;
+        statistic->dependence = statistic->bound = true;
         statistic->tail = side ? match->lower : match->upper;
         statistic->value = (double)look->equal;
         statistic->expected = (double)look->pairs * match->probability;
