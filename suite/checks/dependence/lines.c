@@ -62,7 +62,7 @@ static void effect(struct statistic *statistic, const struct match *match, const
     if (isnan(seen))
         snprintf(text, bytes, "nothing: too few pairs");
     else if (upper)
-        snprintf(text, bytes, "one draw in %.3g that copies another", (1 - chance) / (seen - chance));
+        snprintf(text, bytes, "one draw in %.2g that copies another", (1 - chance) / (seen - chance));
     else
         snprintf(text, bytes, "%.2g %% of the equal pairs avoided", 100 * (1 - seen / chance));
 }
