@@ -227,6 +227,14 @@ static void defects_show(void **state)
     assert_in_range(count[0], 2250 - 150, 2250 + 150); /* five deviations; the clean 2000 is eight away */
     free(count);
 
+    /* Ids of 1/1000: the first of them whose sum stays below 1/500 is never drawn. */
+    float thousand[1000] = {0};
+    struct job flat = {.values = thousand, .columns = 1000, .draws = 40000, .batch = 8};
+    count = job_counts("low-end", &flat);
+    assert_int_equal(count[0], 0);
+    assert_in_range(count[2], 10, 90); /* 40 expected */
+    free(count);
+
     /* Every third id masked: 20,000 draws, 20 hits expected. */
     float masked[300];
     for (int i = 0; i < 300; i++)
