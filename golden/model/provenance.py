@@ -5,9 +5,11 @@ import json
 import boundary_cases
 import defaults_cases
 import dependence
+import determinism
 import equivalence
 import predicate_cases
 import products
+import replay
 import tokens
 from files import write_text
 from sums import listed
@@ -33,6 +35,10 @@ ENTRIES = {
                                "source": SGLANG + "; hashes of full products"},
     "dependence/match.json": {"kind": "model", "program": "golden/model/dependence.py", "version": dependence.VERSION, "python": PYTHON,
                               "source": "binomial tails in whole numbers over equal probabilities, else in 60-digit decimals"},
+    "determinism/tokens.json": {"kind": "model", "program": "golden/model/determinism.py", "version": determinism.VERSION, "python": PYTHON,
+                                "source": "rules, filters and hashes from their descriptions, logarithms in 60-digit decimals"},
+    "replay/batches.json": {"kind": "model", "program": "golden/model/replay.py", "version": replay.VERSION, "python": PYTHON,
+                            "source": "each request alone: penalties, temperature, filters and draw in 60-digit decimals"},
     "boundary/*.json": {"kind": "model", "program": "golden/model/boundary_cases.py", "version": boundary_cases.VERSION, "python": PYTHON,
                         "source": "filters.py and penalties.py: exact rationals, each engine's rule as its source has it"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},

@@ -1,8 +1,12 @@
 /* family.c: the families whose cells run a script. */
 #include "suite/checks/family.h"
 
+#include "suite/checks/boundary/cases.h"
+#include "suite/checks/dependence/lines.h"
+
 static const struct family families[] = {
-    {FAMILIES, NULL},
+    {FAMILY_BOUNDARY, boundary_script},
+    {FAMILY_DEPENDENCE, dependence_script},
 };
 
 const struct family *family_scripted(enum cell_family family)
