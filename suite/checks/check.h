@@ -62,6 +62,7 @@ struct statistic {
     char name[40]; /* unique within (cell, check): "batch-32/upper" */
     bool violation;
     bool dependence; /* it looks at draws together: once it is rejected, no bound on the law holds */
+    bool bound;      /* p is never too small, but not uniform: the worst of many, after Bonferroni */
     enum statistic_kind kind;
     struct tail tail;
     double value, expected;
