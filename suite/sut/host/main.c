@@ -3,7 +3,7 @@
  *   samplegate-host reference[:RULE] [values=logits|probabilities] [filters=ENGINE] [penalties=ENGINE]
  *                   [noise=id|rank]
  *   samplegate-host cuda[:RULE] [values=logits|probabilities]
- *   samplegate-host PATH.so [key=value ...]
+ *   samplegate-host PATH.so [device=cpu|cuda] [key=value ...]
  *
  * Frames come on stdin and go to stdout. Exit 0 at the end of input, 2 if the sampler cannot be opened, 1 if
  * the stream breaks. SPDX-License-Identifier: MIT */
@@ -21,7 +21,7 @@ static int usage(void)
     fprintf(stderr, "usage: samplegate-host reference[:RULE] [values=logits|probabilities] [filters=ENGINE]\n"
                     "                       [penalties=ENGINE] [noise=id|rank]\n"
                     "       samplegate-host cuda[:RULE] [values=logits|probabilities]\n"
-                    "       samplegate-host PATH.so [key=value ...]\n");
+                    "       samplegate-host PATH.so [device=cpu|cuda] [key=value ...]\n");
     return 2;
 }
 
