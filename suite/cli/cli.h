@@ -41,6 +41,9 @@ int cli_worst(int a, int b);
 int cli_conclude(const char *command, const struct session *session, const struct cli_options *options,
                  bool every, struct results *results);
 
+/* Judge the sampler of a SPEC by a plan, to the end of a command. Returns the exit code. */
+int cli_judge_one(const char *command, const char *sut, const struct cli_options *common, bool every);
+
 int cli_run(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_list(int argc, char **argv);

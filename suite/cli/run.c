@@ -32,6 +32,26 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return 0;
 }
 
+int cli_judge_one(const char *command, const char *sut, const struct cli_options *common, bool every)
+{
+    struct trouble trouble = {0};
+    struct plan plan = {0};
+    struct spec spec = {0};
+    struct session session = {0};
+    struct results results = {0};
+    cli_catch_signals();
+    int exit = cli_plan(&plan, common, &trouble) || spec_parse(&spec, sut, &trouble) ||
+                       results_open(&results, common->out, common->json, &trouble) ||
+                       session_run(&session, &plan, &spec, &common->session, &trouble)
+                   ? cli_trouble(&trouble)
+                   : cli_conclude(command, &session, common, every, &results);
+    results_abandon(&results);
+    session_free(&session);
+    spec_free(&spec);
+    plan_free(&plan);
+    return exit;
+}
+
 int cli_run(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
@@ -45,24 +65,5 @@ int cli_run(int argc, char **argv)
         NULL};
     struct arguments arguments = {.common = cli_defaults, .sut = "reference"};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    const struct cli_options *common = &arguments.common;
-    struct trouble trouble = {0};
-    struct plan plan = {0};
-    struct spec spec = {0};
-    struct session session = {0};
-    struct results results = {0};
-    cli_catch_signals();
-    int exit = EXIT_PASS;
-    if (cli_plan(&plan, common, &trouble) || spec_parse(&spec, arguments.sut, &trouble) ||
-        results_open(&results, common->out, common->json, &trouble) ||
-        session_run(&session, &plan, &spec, &common->session, &trouble)) {
-        exit = cli_trouble(&trouble);
-    } else {
-        exit = cli_conclude("run", &session, common, false, &results);
-    }
-    results_abandon(&results);
-    session_free(&session);
-    spec_free(&spec);
-    plan_free(&plan);
-    return exit;
+    return cli_judge_one("run", arguments.sut, &arguments.common, false);
 }
