@@ -113,6 +113,10 @@ void check_contrast(const struct check *, const struct check_input *, struct evi
 void check_tail(const struct check *, const struct check_input *, struct evidence *);
 void check_edge(const struct check *, const struct check_input *, struct evidence *);
 void check_near_tie(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_kept(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_support(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_mass(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_refused(const struct check *, const struct check_input *, struct evidence *);
 void check_row(const struct check *, const struct check_input *, struct evidence *);
 void check_position(const struct check *, const struct check_input *, struct evidence *);
 void check_seed(const struct check *, const struct check_input *, struct evidence *);

@@ -1,9 +1,11 @@
 /* family.c: the families whose cells run a script. */
 #include "suite/checks/family.h"
 
+#include "suite/checks/boundary/cases.h"
 #include "suite/checks/dependence/lines.h"
 
 static const struct family families[] = {
+    {FAMILY_BOUNDARY, boundary_script},
     {FAMILY_DEPENDENCE, dependence_script},
 };
 
