@@ -137,9 +137,10 @@ $(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
 	$(call link,-shared,)
 $(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
 	$(call link,-shared,)
-# Which mutants there are, and which check is to reject each.
-$(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table: LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libkernels.a
-$(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table: $(BUILD)/libmutants.a
+# Who asks the tables of mutants themselves, and not a worker.
+MUTANT_USERS := $(BUILD)/kill_table $(patsubst %.c,$(BUILD)/tests/%,suite/tools/test_kill_table.c $(wildcard suite/sut/mutants/test_*.c))
+$(MUTANT_USERS): LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libkernels.a
+$(MUTANT_USERS): $(BUILD)/libmutants.a
 $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 
@@ -157,7 +158,6 @@ $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libe
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
-$(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
 

@@ -140,7 +140,7 @@ part_examples() {
     fi
 }
 
-part_calibrate() { whole 'calibrate: 5 runs of quick on fresh seeds' "$build/calibrate" 5; }
+part_calibrate() { whole 'calibrate: 5 runs of quick and card on fresh seeds' "$build/calibrate" 5; }
 
 sanitized='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
 part_asan() {

@@ -57,7 +57,7 @@ const struct check check_registry[] = {
      .family = FAMILY_EQUIVALENCE,
      .golden = TABLES,
      .mutant = "stale-position",
-     .mutant_cell = "gate/zipf-257",
+     .mutant_cell = "quick/zipf-257",
      .sentence =
          "The rows of a batch are drawn independently, at every batch size (chi-square per batch size).",
      .effect =
@@ -69,7 +69,7 @@ const struct check check_registry[] = {
      .family = FAMILY_EQUIVALENCE,
      .golden = TABLES,
      .mutant = "weyl",
-     .mutant_cell = "gate/uniform-20",
+     .mutant_cell = "quick/uniform-20",
      .sentence = "Draws scatter as much as chance does: counts closer to expectation than luck allows are a "
                  "defect too.",
      .effect = "Samples are not independent: averages over them look better than they are, and searches miss "
@@ -81,7 +81,7 @@ const struct check check_registry[] = {
      .family = FAMILY_EQUIVALENCE,
      .golden = TABLES,
      .mutant = "last-id",
-     .mutant_cell = "gate/zipf-1000",
+     .mutant_cell = "quick/zipf-257",
      .sentence = "No single token is lost, gained or swapped (exact tails of every id).",
      .effect = "One token never comes, or far too often: an end of text, the opening of a tool call.",
      .sees = "one token lost, gained or swapped, the last id unreachable",
@@ -221,6 +221,14 @@ struct statistic *evidence_add(struct evidence *evidence, const struct check *ch
     *statistic = (struct statistic){.check = check};
     strncpy(statistic->name, name, sizeof statistic->name - 1);
     return statistic;
+}
+
+struct statistic *evidence_find(const struct evidence *evidence, const struct statistic *like)
+{
+    for (size_t s = 0; s < evidence->count; s++)
+        if (evidence->statistic[s].check == like->check && !strcmp(evidence->statistic[s].name, like->name))
+            return &evidence->statistic[s];
+    return NULL;
 }
 
 void evidence_free(struct evidence *evidence)

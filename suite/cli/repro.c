@@ -56,7 +56,24 @@ int cli_repro(int argc, char **argv)
     struct cli_options common = arguments.common;
     common.plan = id;
     common.session.cells = cell;
-    const int exit = cli_judge_one("repro", arguments.sut, &common, true);
+    struct trouble trouble = {0};
+    struct plan plan = {0};
+    struct spec spec = {0};
+    struct session session = {0};
+    struct results results = {0};
+    cli_catch_signals();
+    int exit;
+    if (cli_plan(&plan, &common, &trouble) || spec_parse(&spec, arguments.sut, &trouble) ||
+        results_open(&results, common.out, common.json, &trouble) ||
+        session_run(&session, &plan, &spec, &common.session, &trouble)) {
+        exit = cli_trouble(&trouble);
+    } else {
+        exit = cli_conclude("repro", &session, NULL, &common, true, &results);
+    }
+    results_abandon(&results);
+    session_free(&session);
+    spec_free(&spec);
+    plan_free(&plan);
     free(id);
     return exit;
 }
