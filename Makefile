@@ -29,7 +29,7 @@ HOST     := $(call room,suite/sut/host)
 MUTANTS  := $(call room,suite/sut/mutants)
 ENGINES  := $(call room,suite/sut/engines)
 JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/report suite/cli))
-TOOLS    := $(wildcard suite/tools/*.c)
+TOOLS    := $(call room,suite/tools)
 TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
 
 # One source of inner loops, compiled once per instruction set and chosen at run time.
@@ -115,6 +115,7 @@ $(BUILD)/libstats.a:    $(call obj,$(STATS))            ; $(archive)
 $(BUILD)/libprotocol.a: $(call obj,$(PROTOCOL))         ; $(archive)
 $(BUILD)/libengines.a:  $(call obj,$(ENGINES))          ; $(archive)
 $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
+$(BUILD)/libmutants.a:  $(call obj,$(MUTANTS))          ; $(archive)
 $(BUILD)/libcuda-shim.a: $(patsubst %.cu,$(BUILD)/obj/%.shim.o,$(CUDA)) ; $(archive)
 
 define link
@@ -136,6 +137,9 @@ $(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
 	$(call link,-shared,)
 $(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
 	$(call link,-shared,)
+# Which mutants there are, and which check is to reject each.
+$(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table: LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libkernels.a
+$(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table: $(BUILD)/libmutants.a
 $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 
@@ -185,7 +189,7 @@ gate:
 	+$(MAKE) --no-print-directory all
 	ci/gate.sh $(BUILD) $(REQUIRE)
 mutants: all
-	$(BUILD)/kill_table $(BUILD)/mutants.so
+	$(BUILD)/kill_table $(BUILD)
 calibrate: all
 	$(BUILD)/calibrate $(or $(RUNS),200)
 # After a change of the model or of a plan; `git diff golden/` shows what it changed.
@@ -195,7 +199,7 @@ golden:
 install: all
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/samplegate $(BUILD)/samplegate-host
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include suite/sut/samplegate.h
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/samplegate/workers $(filter-out %/test_host.py,$(wildcard suite/sut/workers/*.py))
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/samplegate/workers $(filter-out suite/sut/workers/test_%,$(wildcard suite/sut/workers/*.py))
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 suite/cli/samplegate.1
 	cd golden && find . -name '*.json' -o -name '*.txt' -o -name SHA256SUMS | xargs -I{} install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/samplegate/golden/{}
 format:
@@ -209,7 +213,7 @@ help:
 	@echo 'make gate        judge the published upgrade in four comparisons (REQUIRE=torch: all four must run)'
 	@echo 'make check       build and run every test, with real PyTorch'
 	@echo 'make check-asan  unit tests, faults and plan quick under ASan and UBSan'
-	@echo 'make mutants     the kill table: every check against the mutant designed for it'
+	@echo 'make mutants     the kill table: every mutant against the check it was made for'
 	@echo 'make calibrate   RUNS=200 end-to-end runs of the clean reference: no false alarms, uniform p-values'
 	@echo 'make golden      rewrite the goldens with the independent model'
 	@echo 'make install     PREFIX=$(PREFIX), DESTDIR'

@@ -75,13 +75,16 @@ part_units() {
 
 part_python() {
     whole 'golden/model/test_model.py' python3 golden/model/test_model.py
-    whole 'suite/sut/workers/test_host.py' /usr/bin/python3 suite/sut/workers/test_host.py
+    local test
+    for test in host host_options torch; do
+        whole "suite/sut/workers/test_$test.py" /usr/bin/python3 "suite/sut/workers/test_$test.py"
+    done
 }
 
 part_golden() { whole 'golden verify' "$build/samplegate" golden verify --golden golden; }
 
 part_mutants() {
-    whole 'kill table (make mutants)' "$build/kill_table" "$build/mutants.so"
+    whole 'kill table (make mutants)' "$build/kill_table" "$build"
     cat "$logs/kill-table-(make-mutants).log"
 }
 

@@ -11,6 +11,9 @@
 #include "stats/error_budget.h"
 #include "stats/tests.h"
 #include "suite/judge/plan.h"
+#include "suite/judge/script.h"
+
+struct sut;
 
 /* Pairs of draws, no draw in two pairs of a kind, and how many were two times the same token. */
 struct pair_counts {
@@ -43,12 +46,14 @@ struct agreement_counts {
 struct check_input {
     const struct plan *plan;
     const struct plan_cell *cell;
-    const double *pmf; /* [vocab] the exact law */
+    const double *pmf; /* [vocab] the exact law; NULL without a table */
     size_t vocab;
     int stage;
     double floor;                     /* least expected count of a cell of a partition at this stage */
     const struct cell_counts *counts; /* family equivalence */
     const struct agreement_counts *agreement; /* family agreement */
+    const struct script *script;              /* every other family: the answered lines of this stage */
+    const struct sut *sut;
 };
 
 /* One answer. A violation needs no probability: it cannot happen in a correct sampler. */
@@ -63,8 +68,9 @@ struct statistic {
     char smallest_effect[64]; /* what this statistic could just have seen, or "" */
     char text[160];           /* observed against expected, in words, when it is rejected */
     /* filled in by the judge: */
-    double level;   /* at which it was rejected or not, in its last stage */
-    bool flagged;   /* in stage one */
+    double level; /* at which it was rejected or not, in its last stage */
+    bool flagged; /* in stage one */
+    bool looked_twice;
     bool confirmed; /* in stage two, or at once for a violation */
     struct tail tail2;
 };

@@ -61,11 +61,16 @@ static void ideal_counts(struct cell_result *result, const struct plan *plan)
 
 static void explain_cell(const struct session *session, struct cell_result *result, const struct check *check)
 {
+    if (result->script[0].lines) {
+        printf("    %-19s %9llu  %zu messages\n", result->cell->name,
+               (unsigned long long)script_draws(&result->script[0]), result->script[0].lines);
+        return;
+    }
     struct evidence evidence = {0};
     struct check_input input = {.plan = session->plan,
                                 .cell = result->cell,
                                 .pmf = result->pmf,
-                                .vocab = result->cell->table->vocab,
+                                .vocab = result->cell->table ? result->cell->table->vocab : 0,
                                 .stage = 1,
                                 .floor = FLOOR_STAGE_ONE,
                                 .counts = &result->counts[0],
@@ -118,8 +123,8 @@ int cli_explain(int argc, char **argv)
     /* A sampler that takes everything, so that every cell is there. */
     struct session session = {
         .plan = &plan, .options = common->session, .sut = {.noise = true, .temperature = true}};
-    session_prepare(&session);
-    for (size_t i = 0; i < check_registry_count; i++)
+    int failed = session_prepare(&session, &trouble);
+    for (size_t i = 0; i < check_registry_count && !failed; i++)
         if (check_selected(&check_registry[i], arguments.check))
             explain(&session, &check_registry[i]);
     session_free(&session);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "suite/checks/family.h"
 #include "suite/cli/cli.h"
 #include "suite/judge/chunk.h"
 
@@ -80,6 +81,19 @@ static int put(int fd, const struct frame *frame, const char *file, struct troub
     return trouble_set(trouble, EXIT_DAMAGED, "%s: %s", file, why);
 }
 
+static int put_script(int fd, struct session *session, struct cell_result *result, const char *file,
+                      struct trouble *trouble)
+{
+    char why[1024] = "";
+    if (session_script(session, result, 2, why, sizeof why) == CELL_ERROR)
+        return trouble_set(trouble, EXIT_DAMAGED, "golden damaged: cell %s: %s", result->cell->name, why);
+    for (int stage = 0; stage < 2; stage++)
+        for (size_t i = 0; i < result->script[stage].lines; i++)
+            if (put(fd, &result->script[stage].line[i].request, file, trouble))
+                return -1;
+    return 0;
+}
+
 static int put_cell(int fd, const struct session *session, size_t cell, const char *file,
                     struct trouble *trouble)
 {
@@ -104,7 +118,7 @@ static int put_cell(int fd, const struct session *session, size_t cell, const ch
     return 0;
 }
 
-static int put_all(int fd, const struct session *session, const char *file, struct trouble *trouble)
+static int put_all(int fd, struct session *session, const char *file, struct trouble *trouble)
 {
     struct frame hello = {0};
     frame_set(&hello, "message", "hello");
@@ -115,13 +129,15 @@ static int put_all(int fd, const struct session *session, const char *file, stru
     frame_free(&hello);
     for (size_t i = 0; i < session->plan->cells && !failed; i++)
         if (session->cell[i].selected && session->cell[i].state == CELL_PENDING)
-            failed = put_cell(fd, session, i, file, trouble);
+            failed = family_scripted(session->plan->cell[i].family)
+                         ? put_script(fd, session, &session->cell[i], file, trouble)
+                         : put_cell(fd, session, i, file, trouble);
     return failed;
 }
 
 /* A file takes its name when it is whole. What is there and is no file (a pipe, a terminal) is written to as
  * it is: renaming would replace it. */
-static void write_file(const struct session *session, const char *file, struct trouble *trouble)
+static void write_file(struct session *session, const char *file, struct trouble *trouble)
 {
     struct stat status;
     bool direct = !stat(file, &status) && !S_ISREG(status.st_mode);
@@ -181,8 +197,8 @@ int cli_requests(int argc, char **argv)
     if (!cli_plan(&plan, &common, &trouble)) {
         session.plan = &plan;
         assume(&session.sut, &arguments);
-        session_prepare(&session);
-        write_file(&session, arguments.out, &trouble);
+        if (!session_prepare(&session, &trouble))
+            write_file(&session, arguments.out, &trouble);
     }
     session_free(&session);
     plan_free(&plan);

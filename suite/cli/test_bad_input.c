@@ -156,7 +156,7 @@ static void plans_that_are_no_files_are_refused(void **state)
         {"./latin.json", "./latin.json:1:"},
         {"./deep.json", "./deep.json:1:"},
         {"no-such", "no plan \"no-such\" in "},
-        {"no-such", "there are: gate, pair, published-38117, quick"},
+        {"no-such", "there are: card, gate, pair, published-38117, quick"},
         {"''", "no plan \"\" in "},
         {"../plans/quick", "../plans/quick: cannot be read"},
     };

@@ -11,7 +11,7 @@ void chunk_request(const struct session *session, const struct plan_chunk *chunk
  * families. */
 float *chunk_noise(const struct session *session, const struct plan_chunk *chunk);
 
-/* Is this frame the answer to this chunk, and whole? Sets *tokens ([draws], each 0 <= token < vocab) or
+/* Is this frame the answer to this chunk's request, and whole? Sets *tokens ([draws], each 0 <= token < vocab) or
  * returns the state the cell falls into, with `why`. */
 enum cell_state chunk_tokens(const struct session *session, const struct plan_chunk *chunk,
                              const struct frame *answer, const int32_t **tokens, char *why, size_t why_bytes);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "stats/error_budget.h"
+#include "suite/checks/family.h"
 #include "suite/json/text.h"
 
 #define PLAN_SCHEMA "samplegate-plan-1"
@@ -20,6 +21,10 @@
 #define DRAWS_MAX 1000000000
 #define BATCH_SIZE_MAX 65536
 #define SHARE_MAX 1000000 /* greatest denominator: share * draws stays within 64 bits */
+
+const char *const cell_family_names[FAMILIES + 1] = {"equivalence", "agreement",  "boundary",
+                                                     "determinism", "dependence", "replay",
+                                                     "predicate",   "defaults",   NULL};
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -160,21 +165,28 @@ static int read_certificate(struct plan_cell *cell, const struct json_cursor *at
 static int read_cell(const struct plan *plan, struct plan_cell *cell, const struct json_cursor *at,
                      struct trouble *trouble)
 {
-    static const char *const families[] = {"equivalence", "agreement", NULL};
     static const char *const equivalence[] = {"family",  "name",    "table",     "temperature", "draws",
                                               "epsilon", "certify", "published", NULL};
     static const char *const agreement[] = {"family", "name",      "table", "temperature",
                                             "draws",  "published", NULL};
+    static const char *const drawn[] = {"family", "name", "table", "temperature", "draws", NULL};
+    static const char *const expected[] = {"family", "name",
+                                           NULL}; /* golden/FAMILY/NAME.json says the rest */
+    static const char *const *const keys[FAMILIES] = {equivalence, agreement, expected, drawn,
+                                                      drawn,       drawn,     expected, expected};
     const char *name, *published = "";
     int family;
-    int64_t draws;
-    if (json_one_of(at, "family", families, &family, trouble))
+    int64_t draws = 0;
+    if (json_one_of(at, "family", cell_family_names, &family, trouble))
         return -1;
     cell->family = (enum cell_family)family;
     cell->temperature = 1;
-    if (json_known_keys(at, cell->family == FAMILY_EQUIVALENCE ? equivalence : agreement, trouble) ||
-        json_string(at, "name", &name, trouble) || read_cell_table(plan, cell, at, trouble) ||
-        json_integer(at, "draws", 1, DRAWS_MAX, &draws, trouble) ||
+    if (family > FAMILY_AGREEMENT && !family_scripted(cell->family))
+        return json_trouble(at, trouble, "this build has no check of family %s", cell_family_names[family]);
+    bool table = keys[family] != expected;
+    if (json_known_keys(at, keys[family], trouble) || json_string(at, "name", &name, trouble) ||
+        (table && (read_cell_table(plan, cell, at, trouble) ||
+                   json_integer(at, "draws", 1, DRAWS_MAX, &draws, trouble))) ||
         (json_has(at, "temperature") &&
          json_number(at, "temperature", 0, DBL_MAX, &cell->temperature, trouble)) ||
         (json_has(at, "published") && json_string(at, "published", &published, trouble)) ||
@@ -299,6 +311,7 @@ int plan_load(struct plan *plan, const char *name_or_file, const char *golden_di
         plan_free(plan);
     else
         snprintf(plan->given, sizeof plan->given, "%s", name_or_file);
+    snprintf(plan->golden_dir, sizeof plan->golden_dir, "%s", golden_dir);
     return failed;
 }
 

@@ -7,7 +7,19 @@
 
 #define PLAN_BATCHES_MAX 8
 
-enum cell_family { FAMILY_EQUIVALENCE, FAMILY_AGREEMENT };
+enum cell_family {
+    FAMILY_EQUIVALENCE, /* draws are counted */
+    FAMILY_AGREEMENT,   /* draws on shared noise are compared */
+    FAMILY_BOUNDARY,    /* this and what follows: a script (suite/checks/family.h) */
+    FAMILY_DETERMINISM,
+    FAMILY_DEPENDENCE,
+    FAMILY_REPLAY,
+    FAMILY_PREDICATE,
+    FAMILY_DEFAULTS,
+    FAMILIES
+};
+extern const char *const cell_family_names[FAMILIES + 1]; /* ends in NULL */
+
 enum cell_certify { CERTIFY_NONE, CERTIFY_IDS, CERTIFY_BINS };
 
 /* A share of a cell's draws made at one batch size: numerator / denominator; the shares of a plan sum to 1.
@@ -20,9 +32,9 @@ struct plan_batch {
 struct plan_cell {
     enum cell_family family;
     char name[64];             /* letters, digits, '-', '.', '_'; unique in the plan */
-    const struct table *table; /* of the plan */
+    const struct table *table; /* of the plan; NULL where the family's golden holds the rows */
     double temperature;        /* 1 if absent */
-    uint64_t draws;            /* of the first stage */
+    uint64_t draws;            /* of the first stage; 0 where the family's golden decides */
     double epsilon;            /* the total variation that still counts as equivalent */
     enum cell_certify certify;
     char published[32]; /* a figure to print beside ours, or "" */
@@ -32,6 +44,7 @@ struct plan {
     char name[64];
     char given[4096]; /* as the user named it: NAME or FILE, for messages that say what to type */
     char sha256[65];
+    char golden_dir[4096]; /* where it may look for expectations */
     uint64_t seed;
     struct plan_batch batch[PLAN_BATCHES_MAX];
     size_t batches;
@@ -51,9 +64,12 @@ struct plan_chunk {
     int stage;          /* 1 or 2 */
     uint64_t index;     /* within (cell, stage, batch) */
     uint64_t draws;
-    uint64_t
-        seed; /* first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index"), big-endian */
+    uint64_t seed; /* plan_seed of "batch size/index" */
 };
+
+/* The first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/what"): big-endian: any
+ * signed 64-bit seed holds it. */
+uint64_t plan_seed(const struct plan *plan, const struct plan_cell *cell, int stage, const char *what);
 
 /* All chunks of one cell and stage (stage two draws twice as much), in order of batch, then index. A chunk
  * has min(65536, 2^28 / vocab) draws rounded down to a multiple of 64 (64 at least; agreement cells: 2^23 /

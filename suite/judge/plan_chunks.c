@@ -23,20 +23,24 @@ static uint64_t draws_of_chunk(const struct plan_cell *cell)
     return draws ? draws : CHUNK_MULTIPLE;
 }
 
-/* The first 63 bits of SHA-256("plan_sha256/seed/cell name/stage/batch size/index"): any signed 64-bit seed
- * holds it. */
-static uint64_t chunk_seed(const struct plan *plan, const struct plan_chunk *chunk)
+uint64_t plan_seed(const struct plan *plan, const struct plan_cell *cell, int stage, const char *what)
 {
-    char text[256];
-    int length =
-        snprintf(text, sizeof text, "%s/%" PRIu64 "/%s/%d/%" PRIu32 "/%" PRIu64, plan->sha256, plan->seed,
-                 plan->cell[chunk->cell].name, chunk->stage, plan->batch[chunk->batch].size, chunk->index);
+    char text[320];
+    int length = snprintf(text, sizeof text, "%s/%" PRIu64 "/%s/%d/%.100s", plan->sha256, plan->seed,
+                          cell->name, stage, what);
     unsigned char digest[SHA256_DIGEST_LENGTH];
     SHA256((const unsigned char *)text, (size_t)length, digest);
     uint64_t seed = 0;
     for (int i = 0; i < 8; i++)
         seed = seed << 8 | digest[i];
     return seed >> 1;
+}
+
+static uint64_t chunk_seed(const struct plan *plan, const struct plan_chunk *chunk)
+{
+    char what[48];
+    snprintf(what, sizeof what, "%" PRIu32 "/%" PRIu64, plan->batch[chunk->batch].size, chunk->index);
+    return plan_seed(plan, &plan->cell[chunk->cell], chunk->stage, what);
 }
 
 struct plan_chunk *plan_chunks(const struct plan *plan, size_t cell, int stage, size_t *count)

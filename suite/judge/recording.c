@@ -87,18 +87,11 @@ int recording_open(struct recording *recording, char *const *files, size_t count
     return 0;
 }
 
-const struct frame *recording_find(const struct recording *recording, const struct plan *plan,
-                                   const struct plan_chunk *chunk)
+const struct frame *recording_find(const struct recording *recording, const struct frame *request)
 {
-    struct frame key = {0};
-    frame_set(&key, "cell", plan->cell[chunk->cell].name);
-    frame_set_u64(&key, "stage", (uint64_t)chunk->stage);
-    frame_set_u64(&key, "batch", plan->batch[chunk->batch].size);
-    frame_set_u64(&key, "chunk", chunk->index);
-    const struct frame *found =
-        recording->answers ? bsearch(&key, recording->answer, recording->answers, sizeof key, compare) : NULL;
-    frame_free(&key);
-    return found;
+    return recording->answers
+               ? bsearch(request, recording->answer, recording->answers, sizeof *request, compare)
+               : NULL;
 }
 
 void recording_free(struct recording *recording)

@@ -3,7 +3,7 @@
 #ifndef SAMPLEGATE_RECORDING_H
 #define SAMPLEGATE_RECORDING_H
 #include <stddef.h>
-#include "suite/judge/plan.h"
+#include "suite/trouble.h"
 #include "suite/sut/protocol/frame.h"
 
 struct recording {
@@ -16,7 +16,6 @@ struct recording {
  * recording_free. */
 int recording_open(struct recording *recording, char *const *files, size_t count, struct trouble *trouble);
 void recording_free(struct recording *recording);
-/* The answer to a chunk, borrowed, or NULL if the recording lacks it. */
-const struct frame *recording_find(const struct recording *recording, const struct plan *plan,
-                                   const struct plan_chunk *chunk);
+/* The answer to a request (its cell, stage, batch and chunk), borrowed, or NULL if the recording lacks it. */
+const struct frame *recording_find(const struct recording *recording, const struct frame *request);
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "suite/checks/family.h"
 #include "suite/judge/stage.h"
 
 static void *allocate(size_t count, size_t bytes)
@@ -46,20 +47,28 @@ static void skip(struct cell_result *result, const char *why)
     snprintf(result->why, sizeof result->why, "%s", why);
 }
 
-static void prepare_cell(struct session *session, struct cell_result *result)
+enum cell_state session_script(const struct session *session, struct cell_result *result, int stage,
+                               char *why, size_t why_bytes)
+{
+    const struct script_input input = {.plan = session->plan,
+                                       .cell = result->cell,
+                                       .sut = &session->sut,
+                                       .stage = stage,
+                                       .kind = result->kind,
+                                       .values = result->values,
+                                       .pmf = result->pmf};
+    struct script *script = &result->script[stage - 1];
+    enum script_start start = family_scripted(result->cell->family)->script(&input, script, why, why_bytes);
+    script_address(script, result->cell->name, stage);
+    return start == SCRIPT_READY ? CELL_PENDING : start == SCRIPT_SKIP ? CELL_SKIPPED : CELL_ERROR;
+}
+
+/* The cell's table as this SUT is handed it, and its law. */
+static void prepare_law(struct session *session, struct cell_result *result)
 {
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
     size_t vocab = cell->table->vocab;
-    result->kind = sut->kind;
-    if (cell->family == FAMILY_AGREEMENT && !sut->noise) {
-        skip(result, "the sampler takes no noise");
-        return;
-    }
-    if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature) {
-        skip(result, "the sampler takes logits but no temperature");
-        return;
-    }
     result->values = allocate(vocab, sizeof *result->values);
     result->pmf = allocate(vocab, sizeof *result->pmf);
     law_hand_over(cell->table->logits, vocab, cell->temperature, result->kind, sut->dtype, result->values,
@@ -71,23 +80,45 @@ static void prepare_cell(struct session *session, struct cell_result *result)
     }
     for (size_t i = 0; i < vocab; i++)
         result->heaviest = fmax(result->heaviest, result->pmf[i]);
-    if (cell->family == FAMILY_EQUIVALENCE)
-        for (int stage = 0; stage < 2; stage++)
-            counts_allocate(&result->counts[stage], session->plan, vocab);
-    if (session->options.keep_tokens && cell->family == FAMILY_EQUIVALENCE)
-        result->token = allocate(cell->draws, sizeof *result->token);
 }
 
-void session_prepare(struct session *session)
+static int prepare_cell(struct session *session, struct cell_result *result, struct trouble *trouble)
+{
+    const struct plan_cell *cell = result->cell;
+    const struct sut *sut = &session->sut;
+    result->kind = sut->kind;
+    if (cell->family == FAMILY_AGREEMENT && !sut->noise)
+        skip(result, "the sampler takes no noise");
+    else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
+        skip(result, "the sampler takes logits but no temperature");
+    if (result->state == CELL_SKIPPED)
+        return 0;
+    if (cell->table)
+        prepare_law(session, result);
+    if (cell->family == FAMILY_EQUIVALENCE)
+        for (int stage = 0; stage < 2; stage++)
+            counts_allocate(&result->counts[stage], session->plan, cell->table->vocab);
+    if (session->options.keep_tokens && cell->family == FAMILY_EQUIVALENCE)
+        result->token = allocate(cell->draws, sizeof *result->token);
+    if (!family_scripted(cell->family))
+        return 0;
+    result->state = session_script(session, result, 1, result->why, sizeof result->why);
+    return result->state == CELL_ERROR
+               ? trouble_set(trouble, EXIT_DAMAGED, "golden damaged: cell %s: %s", cell->name, result->why)
+               : 0;
+}
+
+int session_prepare(struct session *session, struct trouble *trouble)
 {
     session->cell = allocate(session->plan->cells, sizeof *session->cell);
     for (size_t i = 0; i < session->plan->cells; i++) {
         struct cell_result *result = &session->cell[i];
         result->cell = &session->plan->cell[i];
         result->selected = selected(session, result->cell);
-        if (result->selected)
-            prepare_cell(session, result);
+        if (result->selected && prepare_cell(session, result, trouble))
+            return -1;
     }
+    return 0;
 }
 
 static void evaluate(const struct session *session, const struct cell_result *result, int stage,
@@ -97,11 +128,13 @@ static void evaluate(const struct session *session, const struct cell_result *re
         .plan = session->plan,
         .cell = result->cell,
         .pmf = result->pmf,
-        .vocab = result->cell->table->vocab,
+        .vocab = result->cell->table ? result->cell->table->vocab : 0,
         .stage = stage,
         .floor = stage == 1 ? FLOOR_STAGE_ONE : FLOOR_STAGE_TWO,
         .counts = &result->counts[stage - 1],
         .agreement = &result->agreement,
+        .script = &result->script[stage - 1],
+        .sut = &session->sut,
     };
     for (size_t i = 0; i < check_registry_count; i++) {
         const struct check *check = &check_registry[i];
@@ -148,6 +181,7 @@ static void judge_stage_two(struct session *session, struct cell_result *result)
                 memcpy(statistic->text, again->text, sizeof statistic->text);
             } else if (statistic->flagged && !statistic->violation) {
                 statistic->tail2 = again->tail;
+                statistic->looked_twice = true;
                 statistic->level = budget_level(2, statistic->kind, session->plain);
                 statistic->confirmed = again->tail.p <= statistic->level;
                 if (statistic->confirmed) {
@@ -165,6 +199,8 @@ static void judge_stage_two(struct session *session, struct cell_result *result)
 static void certify(struct cell_result *result)
 {
     const struct plan_cell *cell = result->cell;
+    if (family_scripted(cell->family))
+        return;
     if (cell->family == FAMILY_AGREEMENT) {
         result->mismatch_bound =
             agreement_upper_bound(result->agreement.mismatches, result->agreement.rows, BUDGET_CERTIFICATE);
@@ -203,8 +239,7 @@ static double seconds_now(void)
 static int run_stages(struct session *session, struct worker *first, struct trouble *trouble)
 {
     double start = seconds_now();
-    session_prepare(session);
-    int failed = stage_run(session, 1, first, start, trouble);
+    int failed = session_prepare(session, trouble) || stage_run(session, 1, first, start, trouble);
     if (!failed) {
         judge_stage_one(session);
         for (size_t i = 0; i < session->plan->cells; i++)
@@ -219,7 +254,7 @@ static int run_stages(struct session *session, struct worker *first, struct trou
     }
     session->seconds = seconds_now() - start;
     session->interrupted = worker_stop_all;
-    return failed;
+    return failed ? -1 : 0;
 }
 
 int session_run(struct session *session, const struct plan *plan, const struct spec *spec,
@@ -269,6 +304,7 @@ void session_free(struct session *session)
             for (size_t b = 0; b < PLAN_BATCHES_MAX; b++)
                 free(result->counts[stage].batch[b]);
             free(result->counts[stage].pooled);
+            script_free(&result->script[stage]);
         }
         free(result->values);
         free(result->bits);

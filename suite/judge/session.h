@@ -5,6 +5,7 @@
 #include "stats/total_variation.h"
 #include "suite/checks/check.h"
 #include "suite/judge/recording.h"
+#include "suite/judge/script.h"
 #include "suite/judge/worker.h"
 
 enum cell_state {
@@ -27,8 +28,9 @@ struct cell_result {
     double heaviest;              /* largest probability */
     struct cell_counts counts[2]; /* by stage - 1 */
     struct agreement_counts agreement;
-    int32_t *token; /* [draws] of stage one, in the plan's order */
-    size_t pending; /* chunks of the running stage not yet answered */
+    struct script script[2]; /* by stage - 1; empty where draws are counted */
+    int32_t *token;          /* [draws] of stage one, in the plan's order */
+    size_t pending;          /* chunks or lines of the running stage not yet answered */
     bool flagged;
     struct evidence evidence;
     /* Certificate, from stage one's draws alone: */
@@ -68,6 +70,11 @@ int session_replay(struct session *session, const struct plan *plan, struct reco
                    const struct session_options *options, struct trouble *trouble);
 void session_free(struct session *session);
 
-/* Every selected cell's law for what this SUT takes. Used by `requests`, too. */
-void session_prepare(struct session *session);
+/* Every selected cell's law and first script, for what this SUT takes. -1: an expectation cannot be read. Used by
+ * `requests`, too. */
+int session_prepare(struct session *session, struct trouble *trouble);
+/* Build a cell's script of one stage: CELL_PENDING, CELL_SKIPPED (with why), or CELL_ERROR: an expectation cannot be
+ * read. */
+enum cell_state session_script(const struct session *session, struct cell_result *result, int stage,
+                               char *why, size_t why_bytes);
 #endif

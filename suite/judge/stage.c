@@ -1,8 +1,8 @@
-/* stage.c: all chunks of one stage, drawn by parallel workers.
+/* stage.c: all chunks and script lines of one stage, answered by parallel workers.
  *
- * One thread a worker, blocking on it. Chunks are handed out in the plan's order; counts are integers, so the
- * order in which they come back does not matter. A lost worker costs its cell (one red check) and is
- * replaced. */
+ * One thread a worker, blocking on it. Work is handed out in the plan's order; counts are integers and lines keep their
+ * own answers, so the order in which they come back does not matter. A lost worker costs its cell (one red check) and
+ * is replaced. */
 #include "suite/judge/stage.h"
 
 #include <pthread.h>
@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "suite/checks/family.h"
 #include "suite/judge/chunk.h"
 #include "suite/judge/progress.h"
 
@@ -19,13 +20,16 @@
        */
 
 struct task {
+    size_t cell;
     struct plan_chunk chunk;
-    uint64_t offset; /* of its first draw within the cell's stage */
+    uint64_t offset;          /* of its first draw within the cell's stage */
+    struct script_line *line; /* instead of a chunk, or NULL */
 };
 
 struct stage {
     struct session *session;
     struct task *task;
+    int number;
     size_t tasks, next, done;
     double start;
     int lost;
@@ -38,7 +42,7 @@ struct crew {
     struct stage *stage;
     struct worker *worker;
     struct worker own;
-    bool running;
+    bool running, used; /* used: it has been asked something */
 };
 
 static double seconds_now(void)
@@ -63,7 +67,7 @@ static struct task *take(struct stage *stage)
     const struct session_options *options = &stage->session->options;
     while (stage->next < stage->tasks) {
         struct task *task = &stage->task[stage->next++];
-        struct cell_result *result = &stage->session->cell[task->chunk.cell];
+        struct cell_result *result = &stage->session->cell[task->cell];
         char why[80];
         snprintf(why, sizeof why, "the budget of %g s was spent", options->budget);
         if (worker_stop_all)
@@ -90,70 +94,118 @@ static int fresh_worker(struct crew *crew, struct trouble *trouble)
         worker_start(crew->worker, session->spec, session->plan, session->options.timeout, &again, trouble);
     sut_free(&again);
     crew->running = !failed;
+    crew->used = false;
     return failed;
 }
 
-/* Get the answer to one chunk. On CELL_RAN *tokens borrows from *answer or from the recording. */
-static enum cell_state answer_chunk(struct crew *crew, const struct plan_chunk *chunk, const float *noise,
-                                    struct frame *answer, const int32_t **tokens, char *why, size_t why_bytes)
+/* Is this the answer to that request? */
+static bool echoed(const struct frame *answer, const struct frame *request)
+{
+    static const char *const keys[] = {"cell", "stage", "batch", "chunk"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *asked = frame_get(request, keys[i]), *got = frame_get(answer, keys[i]);
+        if (asked && (!got || strcmp(asked, got)))
+            return false;
+    }
+    return true;
+}
+
+/* What a lost worker, or one out of step, says next cannot be trusted. */
+static void lose(struct crew *crew)
+{
+    crew->running = false;
+    pthread_mutex_lock(&crew->stage->lock);
+    crew->stage->lost++;
+    pthread_mutex_unlock(&crew->stage->lock);
+}
+
+static const struct frame *recorded(const struct recording *recording, const struct frame *request, char *why,
+                                    size_t why_bytes)
+{
+    const struct frame *found = recording_find(recording, request);
+    if (!found)
+        snprintf(why, why_bytes, "the recording lacks chunk %s of stage %s%s%s%s",
+                 frame_get(request, "chunk"), frame_get(request, "stage"),
+                 frame_get(request, "batch") ? " at batch " : "",
+                 frame_get(request, "batch") ? frame_get(request, "batch") : "",
+                 frame_find(request, "noise") ? " (such a cell is asked for by `samplegate requests --noise`)"
+                                              : "");
+    return found;
+}
+
+/* Get the answer to one request: the recording's, or the worker's in *own. NULL: *state, with why. */
+static const struct frame *exchange(struct crew *crew, const struct frame *request, bool fresh,
+                                    struct frame *own, enum cell_state *state, char *why, size_t why_bytes)
 {
     struct stage *stage = crew->stage;
     struct session *session = stage->session;
-    if (session->recording) {
-        const struct frame *found = recording_find(session->recording, session->plan, chunk);
-        if (found)
-            return chunk_tokens(session, chunk, found, tokens, why, why_bytes);
-        snprintf(why, why_bytes, "the recording lacks chunk %llu of stage %d at batch %u%s",
-                 (unsigned long long)chunk->index, chunk->stage, session->plan->batch[chunk->batch].size,
-                 noise ? " (such a cell is asked for by `samplegate requests --noise`)" : "");
-        return CELL_ERROR;
-    }
     struct trouble trouble = {0};
-    if (!crew->running && fresh_worker(crew, &trouble)) {
+    *state = CELL_ERROR;
+    if (session->recording)
+        return recorded(session->recording, request, why, why_bytes);
+    if ((!crew->running || (fresh && crew->used)) && fresh_worker(crew, &trouble)) {
         if (worker_stop_all)
-            return CELL_STOPPED;
+            *state = CELL_STOPPED;
         pthread_mutex_lock(&stage->lock);
         stage->lost = LOST_WORKERS_MAX;
         pthread_mutex_unlock(&stage->lock);
         snprintf(why, why_bytes, "a fresh worker could not be started: %.900s", trouble.text);
-        return CELL_ERROR;
+        return NULL;
     }
-    struct frame request = {0};
-    chunk_request(session, chunk, noise, &request);
+    crew->used = true;
     enum worker_result result =
-        worker_ask(crew->worker, &request, answer, session->options.timeout, why, why_bytes);
-    frame_free(&request);
-    if (result == WORKER_STOPPED)
-        return CELL_STOPPED;
-    if (result == WORKER_OK) {
-        enum cell_state state = chunk_tokens(session, chunk, answer, tokens, why, why_bytes);
-        if (state != CELL_ERROR ||
-            (frame_get(answer, "message") && !strcmp(frame_get(answer, "message"), "error")))
-            return state;
+        worker_ask(crew->worker, request, own, session->options.timeout, why, why_bytes);
+    if (result == WORKER_OK && echoed(own, request))
+        return own;
+    if (result == WORKER_STOPPED) {
+        *state = CELL_STOPPED;
+        return NULL;
     }
-    /* Lost, or out of step: whatever it says next cannot be trusted. */
-    crew->running = false;
-    pthread_mutex_lock(&stage->lock);
-    stage->lost++;
-    pthread_mutex_unlock(&stage->lock);
-    return CELL_ERROR;
+    if (result == WORKER_OK)
+        snprintf(why, why_bytes, "the worker answered another request than chunk %s of stage %s",
+                 frame_get(request, "chunk"), frame_get(request, "stage"));
+    lose(crew);
+    return NULL;
 }
 
-static void run_task(struct crew *crew, struct task *task)
+/* After an answer that makes no sense the worker is replaced; after one that says "error" it lives on. */
+static void distrust(struct crew *crew, const struct frame *answer)
+{
+    const char *message = frame_get(answer, "message");
+    if (!crew->stage->session->recording && !(message && !strcmp(message, "error")))
+        lose(crew);
+}
+
+/* Called with the lock held. */
+static void finish_task(struct stage *stage, const struct task *task)
+{
+    struct cell_result *result = &stage->session->cell[task->cell];
+    stage->done++;
+    progress_show(&stage->progress, stage->session->options.label, result->cell->name, stage->done,
+                  stage->tasks);
+}
+
+static void run_chunk(struct crew *crew, struct task *task)
 {
     struct stage *stage = crew->stage;
     struct session *session = stage->session;
-    struct cell_result *result = &session->cell[task->chunk.cell];
-    struct frame answer = {0};
+    struct cell_result *result = &session->cell[task->cell];
+    struct frame request = {0}, own = {0};
     struct agreement_counts agreement = {0};
     const int32_t *tokens = NULL;
     char why[1024] = "interrupted";
+    enum cell_state state;
     float *noise = chunk_noise(session, &task->chunk);
-    enum cell_state state = answer_chunk(crew, &task->chunk, noise, &answer, &tokens, why, sizeof why);
+    chunk_request(session, &task->chunk, noise, &request);
+    const struct frame *answer = exchange(crew, &request, false, &own, &state, why, sizeof why);
+    if (answer) {
+        state = chunk_tokens(session, &task->chunk, answer, &tokens, why, sizeof why);
+        if (state == CELL_ERROR)
+            distrust(crew, answer);
+    }
     if (state == CELL_RAN && noise)
         chunk_agree(session, &task->chunk, task->offset, tokens, noise, &agreement);
-    free(noise);
-    if (state == CELL_SKIPPED && task->chunk.stage == 2)
+    if (state == CELL_SKIPPED && stage->number == 2)
         state = CELL_ERROR; /* the first stage asked the same, and raised a flag */
     pthread_mutex_lock(&stage->lock);
     if (state != CELL_RAN) {
@@ -165,10 +217,43 @@ static void run_task(struct crew *crew, struct task *task)
         if (--result->pending == 0)
             result->state = CELL_RAN;
     }
-    stage->done++;
-    progress_show(&stage->progress, session->options.label, result->cell->name, stage->done, stage->tasks);
+    finish_task(stage, task);
     pthread_mutex_unlock(&stage->lock);
-    frame_free(&answer);
+    frame_free(&request);
+    frame_free(&own);
+    free(noise);
+}
+
+/* A script that was answered throughout ran, unless every answer was that it cannot be done. */
+static void settle_script(struct cell_result *result, const struct script *script)
+{
+    for (size_t i = 0; i < script->lines; i++)
+        if (script->line[i].state != LINE_UNSUPPORTED) {
+            result->state = CELL_RAN;
+            return;
+        }
+    settle(result, CELL_SKIPPED, script->line[0].text);
+}
+
+static void run_line(struct crew *crew, struct task *task)
+{
+    struct stage *stage = crew->stage;
+    struct cell_result *result = &stage->session->cell[task->cell];
+    struct script_line *line = task->line;
+    char why[1024] = "interrupted";
+    enum cell_state state;
+    const struct frame *answer =
+        exchange(crew, &line->request, line->fresh, &line->answer, &state, why, sizeof why);
+    bool taken = answer && script_take(line, answer, why, sizeof why);
+    if (answer && !taken)
+        distrust(crew, answer);
+    pthread_mutex_lock(&stage->lock);
+    if (!taken)
+        settle(result, state, why);
+    else if (result->state == CELL_PENDING && --result->pending == 0)
+        settle_script(result, &result->script[stage->number - 1]);
+    finish_task(stage, task);
+    pthread_mutex_unlock(&stage->lock);
 }
 
 static void *work(void *argument)
@@ -181,42 +266,80 @@ static void *work(void *argument)
         pthread_mutex_unlock(&stage->lock);
         if (!task)
             break;
-        run_task(crew, task);
+        (task->line ? run_line : run_chunk)(crew, task);
     }
     return NULL;
 }
 
-/* Every chunk of the cells that take part in this stage, in the plan's order. */
-static void collect(struct stage *stage, int number)
+static struct task *more_tasks(struct stage *stage, size_t count)
+{
+    stage->task = realloc(stage->task, (stage->tasks + count) * sizeof *stage->task);
+    if (!stage->task)
+        abort();
+    struct task *first = &stage->task[stage->tasks];
+    stage->tasks += count;
+    return first;
+}
+
+static void collect_chunks(struct stage *stage, size_t cell)
+{
+    size_t count;
+    struct plan_chunk *chunks = plan_chunks(stage->session->plan, cell, stage->number, &count);
+    if (!chunks)
+        abort();
+    struct task *task = more_tasks(stage, count);
+    uint64_t offset = 0;
+    for (size_t c = 0; c < count; c++) {
+        task[c] = (struct task){.cell = cell, .chunk = chunks[c], .offset = offset};
+        offset += chunks[c].draws;
+    }
+    free(chunks);
+    stage->session->cell[cell].pending = count;
+}
+
+static void collect_lines(struct stage *stage, size_t cell)
+{
+    struct cell_result *result = &stage->session->cell[cell];
+    struct script *script = &result->script[stage->number - 1];
+    char why[1024] = "";
+    if (stage->number == 2) { /* the first was built with the session */
+        enum cell_state state = session_script(stage->session, result, 2, why, sizeof why);
+        if (state != CELL_PENDING) {
+            settle(result, CELL_ERROR, why);
+            return;
+        }
+    }
+    if (script->lines == 0) {
+        settle(result, CELL_SKIPPED, "there is nothing to ask this sampler");
+        return;
+    }
+    struct task *task = more_tasks(stage, script->lines);
+    for (size_t i = 0; i < script->lines; i++)
+        task[i] = (struct task){.cell = cell, .line = &script->line[i]};
+    result->pending = script->lines;
+}
+
+/* All the work of the cells that take part in this stage, in the plan's order. */
+static void collect(struct stage *stage)
 {
     struct session *session = stage->session;
     for (size_t i = 0; i < session->plan->cells; i++) {
         struct cell_result *result = &session->cell[i];
-        bool takes_part = result->selected && (number == 1 ? result->state == CELL_PENDING
-                                                           : result->state == CELL_RAN && result->flagged);
+        bool takes_part =
+            result->selected && (stage->number == 1 ? result->state == CELL_PENDING
+                                                    : result->state == CELL_RAN && result->flagged);
         if (!takes_part)
             continue;
-        size_t count;
-        struct plan_chunk *chunks = plan_chunks(session->plan, i, number, &count);
-        stage->task = realloc(stage->task, (stage->tasks + count) * sizeof *stage->task);
-        if (!chunks || !stage->task)
-            abort();
-        uint64_t offset = 0;
-        for (size_t c = 0; c < count; c++) {
-            stage->task[stage->tasks++] = (struct task){.chunk = chunks[c], .offset = offset};
-            offset += chunks[c].draws;
-        }
-        free(chunks);
         result->state = CELL_PENDING;
-        result->pending = count;
+        (family_scripted(result->cell->family) ? collect_lines : collect_chunks)(stage, i);
     }
 }
 
 int stage_run(struct session *session, int number, struct worker *first, double start,
               struct trouble *trouble)
 {
-    struct stage stage = {.session = session, .start = start, .trouble = trouble};
-    collect(&stage, number);
+    struct stage stage = {.session = session, .number = number, .start = start, .trouble = trouble};
+    collect(&stage);
     if (stage.tasks == 0)
         return 0;
     size_t jobs = (size_t)session->options.jobs < stage.tasks ? (size_t)session->options.jobs : stage.tasks;

@@ -1,4 +1,5 @@
 /* sut.c: what a worker says of itself, checked. */
+#include <cjson/cJSON.h>
 #include <string.h>
 
 #include "suite/judge/worker.h"
@@ -53,6 +54,24 @@ int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trou
     sut->noise = capabilities && has_word(capabilities, "noise");
     sut->temperature = capabilities && has_word(capabilities, "temperature");
     return 0;
+}
+
+bool sut_can(const struct sut *sut, const char *word)
+{
+    const char *capabilities = frame_get(&sut->hello, "capabilities");
+    return capabilities && has_word(capabilities, word);
+}
+
+bool sut_claim(const struct sut *sut, const char *key, char *text, size_t bytes)
+{
+    const char *contract = frame_get(&sut->hello, "contract");
+    cJSON *claims = contract ? cJSON_Parse(contract) : NULL;
+    const cJSON *claim = cJSON_GetObjectItemCaseSensitive(claims, key);
+    bool claimed = cJSON_IsString(claim) && strlen(claim->valuestring) < bytes;
+    if (claimed)
+        memcpy(text, claim->valuestring, strlen(claim->valuestring) + 1);
+    cJSON_Delete(claims);
+    return claimed;
 }
 
 void sut_free(struct sut *sut)

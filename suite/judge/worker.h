@@ -25,6 +25,10 @@ struct sut {
 /* Check a hello reply. exit 2: a SUT that cannot introduce itself cannot be judged. */
 int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trouble *trouble);
 void sut_free(struct sut *sut);
+/* Does its hello have this word among the capabilities? */
+bool sut_can(const struct sut *sut, const char *word);
+/* A text that its contract claims under this key. False: it claims nothing. */
+bool sut_claim(const struct sut *sut, const char *key, char *text, size_t bytes);
 
 struct worker {
     pid_t pid;

@@ -107,8 +107,9 @@ static cJSON *event_cell(const struct cell_result *result, const char *role)
     if (*role)
         cJSON_AddStringToObject(json, "sut", role);
     cJSON_AddStringToObject(json, "cell", cell->name);
-    cJSON_AddStringToObject(json, "family", cell->family == FAMILY_EQUIVALENCE ? "equivalence" : "agreement");
-    cJSON_AddStringToObject(json, "table", cell->table->name);
+    cJSON_AddStringToObject(json, "family", cell_family_names[cell->family]);
+    if (cell->table)
+        cJSON_AddStringToObject(json, "table", cell->table->name);
     cJSON_AddStringToObject(json, "state", states[result->state]);
     if (*result->why)
         cJSON_AddStringToObject(json, "why", result->why);
@@ -116,6 +117,10 @@ static cJSON *event_cell(const struct cell_result *result, const char *role)
         add_equivalence(json, result);
     if (result->state == CELL_RAN && cell->family == FAMILY_AGREEMENT)
         add_agreement(json, result);
+    if (result->state == CELL_RAN && result->script[0].lines) {
+        cJSON_AddNumberToObject(json, "messages", (double)result->script[0].lines);
+        add_u64(json, "draws", script_draws(&result->script[0]));
+    }
     if (*cell->published)
         cJSON_AddStringToObject(json, "published", cell->published);
     return json;
@@ -139,7 +144,7 @@ static cJSON *event_statistic(const struct cell_result *result, const struct sta
     cJSON_AddNumberToObject(json, "level", statistic->level);
     cJSON_AddBoolToObject(json, "flagged", statistic->flagged);
     cJSON_AddBoolToObject(json, "rejected", statistic->confirmed);
-    if (statistic->flagged && !statistic->violation && result->counts[1].draws)
+    if (statistic->looked_twice && !statistic->violation)
         cJSON_AddNumberToObject(json, "p_second", statistic->tail2.p);
     if (*statistic->smallest_effect)
         cJSON_AddStringToObject(json, "smallest_effect", statistic->smallest_effect);

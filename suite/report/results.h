@@ -4,12 +4,13 @@
  * run       | samplegate, command, plan, plan_sha256, seed, jobs, gsl, started, suts: a list of
  *           |   [role], spec, name, version, device, takes, dtype, capabilities, files {path: sha256},
  *           |   versions {name: text}, contract {}
- * cell      | [sut], cell, family, table, state (ran skipped error stopped), [why], [published]
+ * cell      | [sut], cell, family, [table], state (ran skipped error stopped), [why], [published]
  *           |   equivalence that ran: draws, total_variation, expected_total_variation, deviation,
  *           |   upper_bound, over (ids bins), resolution (cells of the bound), epsilon,
  *           |   certify (none ids bins), certified, draws_needed
  *           |   agreement that ran: rows, mismatches, near_ties, near_ties_expected, unexplained,
  *           |   mismatch_bound
+ *           |   other families that ran: messages, draws (of stage one)
  * statistic | [sut], cell, check, statistic, kind (plain fine violation), p, p_beyond, value, expected,
  *           |   level, flagged, rejected, [p_second], [smallest_effect], [text]
  *           |   p, p_beyond: first stage; value, expected, text: of the second if rejected there

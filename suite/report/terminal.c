@@ -81,6 +81,14 @@ static void equivalence_line(const struct cell_result *result, const char *word)
                cell->published, tv_live_tokens(figure, draws));
 }
 
+/* The width of the cell's table; "-" where its golden holds rows of several. */
+static const char *vocab_words(const struct cell_result *result)
+{
+    static char text[24];
+    snprintf(text, sizeof text, "%zu", result->cell->table ? result->cell->table->vocab : 0);
+    return result->cell->table ? text : "-";
+}
+
 static void agreement_line(const struct cell_result *result, const char *word)
 {
     const struct agreement_counts *counts = &result->agreement;
@@ -92,6 +100,13 @@ static void agreement_line(const struct cell_result *result, const char *word)
         PLAIN);
     if (*result->cell->published)
         printf("  %-19s article: %s\n", "", result->cell->published);
+}
+
+static void script_line_show(const struct cell_result *result, const char *word)
+{
+    printf("  %-19s %7s %9llu   %zu messages, %zu statistics   %s%s%s\n", result->cell->name,
+           vocab_words(result), (unsigned long long)script_draws(&result->script[0]), result->script[0].lines,
+           result->evidence.count, word_colour(word), word, PLAIN);
 }
 
 /* What to type to see one cell again, as a shell reads it. */
@@ -151,6 +166,10 @@ static void failures(const struct session *session, const struct cell_result *re
     if (!said)
         return;
     again(session, result);
+    if (result->script[0].lines) {
+        printf("     expectation: golden/%s\n", said->golden);
+        return;
+    }
     bool own = strchr(session->plan->given, '/') || strstr(session->plan->given, ".json");
     printf("     expectation: the exact law of table %s at temperature %g, %s%s\n", result->cell->table->name,
            result->cell->temperature, own ? "computed by this build" : "pinned by golden/",
@@ -202,12 +221,14 @@ void terminal_session(const struct session *session, const char *role, bool ever
             continue;
         const char *word = cell_word(result);
         if (result->state != CELL_RAN)
-            printf("  %-19s %7zu %9llu   %s%s%s: %s\n", result->cell->name, result->cell->table->vocab,
+            printf("  %-19s %7s %9llu   %s%s%s: %s\n", result->cell->name, vocab_words(result),
                    (unsigned long long)result->cell->draws, word_colour(word), word, PLAIN, result->why);
         else if (result->cell->family == FAMILY_EQUIVALENCE)
             equivalence_line(result, word);
-        else
+        else if (result->cell->family == FAMILY_AGREEMENT)
             agreement_line(result, word);
+        else
+            script_line_show(result, word);
         if (every)
             every_statistic(result);
     }

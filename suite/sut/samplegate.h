@@ -50,7 +50,8 @@ enum samplegate_option {
     SAMPLEGATE_PATH_OUT = 1 << 14
 };
 
-/* A borrowed view of rows of values. Row r starts at data + r * row_stride elements; row_stride may exceed columns. */
+/* A borrowed view of rows of values. Row r starts at data + r * row_stride elements. row_stride may exceed columns, as it
+ * does where an engine pads its vocabulary; what lies between is not the sampler's to read. */
 struct samplegate_tensor {
     size_t size;
     const void *data;

@@ -1,149 +1,289 @@
-/* kill_table.c: `make mutants`: every check must reject the mutant designed for it; one that survives fails
- * the table.
+/* kill_table.c: `make mutants`: every mutant must be rejected by the check it was made for, that check run alone
+ * on the one cell where they meet.
  *
- * Usage: kill_table MUTANTS.so. Each mutant runs through all checks of its cell, so that the table also shows
- * who else saw it. A check run alone has a laxer second-stage level on the same draws, so what it rejects
- * here it rejects alone. */
+ * Usage: kill_table BUILD [--others]. First the clean sampler of each table passes every check of every cell
+ * used. --others runs each mutant through all checks, to show who else sees it (slower). It fails if a mutant
+ * survives or if a check has no mutant. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "suite/golden/golden.h"
 #include "suite/judge/session.h"
+#include "suite/sut/mutants/about.h"
 
-static int load(struct plan *plan, const char *name, struct trouble *trouble)
+#define PLANS_MAX 8
+
+/* The tables of mutants: their rows, and how a SPEC names one (BUILD, id). */
+static const struct {
+    const struct mutant_about *(*about)(size_t index);
+    const char *spec;
+} tables[] = {
+    {mutant_about, "%s/mutants.so,id=%s"},
+};
+#define TABLES (sizeof tables / sizeof *tables)
+
+static const char *const kind_name[MUTANT_KINDS] = {"statistics", "determinism", "routing", "config",
+                                                    "robustness"};
+
+/* What the run has come to. */
+struct tally {
+    size_t mutants, killed, kind[MUTANT_KINDS];
+    size_t *check; /* [check_registry_count] mutants killed by each */
+    double seconds;
+};
+
+/* Plans by name, loaded once. */
+static struct plan plans[PLANS_MAX];
+
+static struct plan *plan_named(const char *name, struct trouble *trouble)
 {
     char golden[4096];
-    return golden_directory(NULL, golden, sizeof golden, trouble) || plan_load(plan, name, golden, trouble)
-               ? -1
-               : 0;
-}
-
-static int judge(struct session *session, const struct plan *plan, struct spec *spec, const char *library,
-                 const char *mutant, const char *cell, struct trouble *trouble)
-{
-    char text[4200];
-    snprintf(text, sizeof text, "%s,id=%s", library, mutant);
-    struct session_options options = {
-        .checks = "", .cells = cell, .jobs = 2, .timeout = 300, .label = mutant};
-    return spec_parse(spec, text, trouble) || session_run(session, plan, spec, &options, trouble) ? -1 : 0;
-}
-
-/* The session's cell of exactly this name ("gap-18" must not find "gap-18.5"). */
-static const struct cell_result *cell_named(const struct session *session, const char *name)
-{
-    for (size_t i = 0; i < session->plan->cells; i++)
-        if (!strcmp(session->cell[i].cell->name, name))
-            return &session->cell[i];
+    size_t i = 0;
+    while (i < PLANS_MAX && plans[i].cells && strcmp(plans[i].name, name))
+        i++;
+    if (i < PLANS_MAX && plans[i].cells)
+        return &plans[i];
+    if (i == PLANS_MAX)
+        trouble_set(trouble, EXIT_USAGE, "more than %d plans", PLANS_MAX);
+    else if (!golden_directory(NULL, golden, sizeof golden, trouble) &&
+             !plan_load(&plans[i], name, golden, trouble))
+        return &plans[i];
     return NULL;
 }
 
-static const struct statistic *strongest(const struct cell_result *result, const struct check *check)
+/* "PLAN/CELL": the plan, and the cell's index in it. NULL with trouble. */
+static struct plan *meeting_plan(const char *meeting, size_t *cell, struct trouble *trouble)
+{
+    const char *slash = strchr(meeting, '/');
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - meeting) : 0, meeting);
+    struct plan *plan = plan_named(name, trouble);
+    for (size_t i = 0; plan && i < plan->cells; i++)
+        if (!strcmp(plan->cell[i].name, slash + 1)) {
+            *cell = i;
+            return plan;
+        }
+    trouble_set(trouble, EXIT_USAGE, "%s: no such cell", meeting);
+    return NULL;
+}
+
+static int judge(struct session *session, const struct plan *plan, struct spec *spec, const char *build,
+                 size_t table, const char *mutant, const char *checks, struct trouble *trouble)
+{
+    char text[4200];
+    snprintf(text, sizeof text, tables[table].spec, build, mutant);
+    struct session_options options = {
+        .checks = checks, .cells = "", .jobs = 2, .timeout = 300, .label = mutant};
+    return spec_parse(spec, text, trouble) || session_run(session, plan, spec, &options, trouble) ? -1 : 0;
+}
+
+/* The statistic of `key` that rejects most clearly, among those whose name starts with `name`. */
+static const struct statistic *strongest(const struct cell_result *result, const char *key, const char *name)
 {
     const struct statistic *best = NULL;
     for (size_t s = 0; s < result->evidence.count; s++) {
         const struct statistic *statistic = &result->evidence.statistic[s];
-        if (statistic->check == check && statistic->confirmed &&
-            (!best || statistic->tail2.p < best->tail2.p))
+        if (statistic->confirmed && !strcmp(statistic->check->key, key) &&
+            !strncmp(statistic->name, name, strlen(name)) &&
+            (!best || statistic->violation > best->violation ||
+             (statistic->violation == best->violation && statistic->tail2.p < best->tail2.p)))
             best = statistic;
     }
     return best;
 }
 
-static bool print_row(const struct session *session, const struct check *check)
+static uint64_t draws_made(const struct cell_result *result, int stage)
 {
-    const struct cell_result *result = cell_named(session, check->mutant_cell);
-    const struct statistic *killer = result && result->state == CELL_RAN ? strongest(result, check) : NULL;
-    printf("%-24s %-15s %-16s ", check->key, check->mutant, check->mutant_cell);
-    if (!result || result->state != CELL_RAN) {
-        printf("NOT RUN: %s\n", result ? result->why : "no such cell in plan gate");
-        return false;
-    }
-    unsigned long long first =
-        result->cell->family == FAMILY_AGREEMENT ? result->agreement.rows : result->counts[0].draws;
-    if (!killer) {
-        printf("SURVIVED %llu draws\n", first);
-        return false;
-    }
-    printf("killed %9llu + %-8llu %5.1f s  ", first, (unsigned long long)result->counts[1].draws,
-           session->seconds);
-    if (killer->violation)
-        printf("%-28s", "impossible");
-    else
-        printf("p %.0e, then %-13.0e", killer->tail.p, killer->tail2.p);
-    for (size_t i = 0; i < check_registry_count; i++)
-        if (&check_registry[i] != check && strongest(result, &check_registry[i]))
-            printf(" %s", strchr(check_registry[i].key, '.') + 1);
-    putchar('\n');
-    return true;
+    if (result->cell->family == FAMILY_AGREEMENT)
+        return stage == 1 ? result->agreement.rows : 0;
+    return result->counts[stage - 1].draws;
 }
 
-static bool clean_passes(const char *library, struct trouble *trouble)
+static void print_killer(const struct cell_result *result, const struct statistic *killer)
 {
-    struct plan plan = {0};
+    printf("%s: ", killer->name);
+    if (killer->violation)
+        printf("impossible");
+    else
+        printf("p %.0e, then %.0e", killer->tail.p, killer->tail2.p);
+    for (size_t i = 0; i < check_registry_count; i++)
+        if (&check_registry[i] != killer->check && strongest(result, check_registry[i].key, ""))
+            printf("; also %s", check_registry[i].key);
+    putchar('\n');
+}
+
+/* One line of the table: was it killed? */
+static bool print_row(const struct session *session, const struct mutant_about *about)
+{
+    const struct cell_result *result = &session->cell[0];
+    const struct statistic *killer = NULL;
+    if (result->state == CELL_RAN)
+        killer = strongest(result, about->check, about->statistic ? about->statistic : "");
+    printf("%-24s %-22s %-12s %-24s ", about->check, about->id, kind_name[about->kind], about->cell);
+    printf("%9llu + %-9llu %5.1f s  ", (unsigned long long)draws_made(result, 1),
+           (unsigned long long)draws_made(result, 2), session->seconds);
+    if (result->state != CELL_RAN)
+        printf("NOT RUN: %s\n", result->why);
+    else if (!killer)
+        puts("SURVIVED");
+    else
+        print_killer(result, killer);
+    fflush(stdout);
+    return killer;
+}
+
+static bool mutant_run(const struct mutant_about *about, const char *build, size_t table, bool others,
+                       struct tally *tally, struct trouble *trouble)
+{
+    size_t cell = 0, check = 0;
+    while (check < check_registry_count && strcmp(check_registry[check].key, about->check))
+        check++;
+    if (check == check_registry_count) {
+        trouble_set(trouble, EXIT_USAGE, "mutant %s is for check %s, which there is not", about->id,
+                    about->check);
+        return false;
+    }
+    const struct plan *plan = meeting_plan(about->cell, &cell, trouble);
+    if (!plan)
+        return false;
+    struct plan one = *plan;
+    one.cell = &plan->cell[cell];
+    one.cells = 1;
     struct spec spec = {0};
     struct session session = {0};
-    bool passes =
-        !load(&plan, "quick", trouble) && !judge(&session, &plan, &spec, library, "clean", "", trouble);
-    for (size_t i = 0; passes && i < plan.cells; i++) {
-        passes = session.cell[i].state == CELL_RAN;
-        for (size_t s = 0; s < session.cell[i].evidence.count; s++)
-            passes &= !session.cell[i].evidence.statistic[s].confirmed;
+    if (!judge(&session, &one, &spec, build, table, about->id, others ? "" : about->check, trouble) &&
+        print_row(&session, about)) {
+        tally->killed++;
+        tally->check[check]++;
+        tally->kind[about->kind]++;
     }
-    printf("%-24s %-15s %-16s %s\n", "(all checks)", "clean", "plan quick",
-           passes ? "passes" : "REJECTED or not run: the table means nothing");
+    tally->mutants++;
+    tally->seconds += session.seconds;
     session_free(&session);
     spec_free(&spec);
-    plan_free(&plan);
+    return !trouble->exit;
+}
+
+/* Is it a cell where a mutant of this table meets its check? */
+static bool cell_used(size_t table, const struct plan *plan, const struct plan_cell *cell)
+{
+    const size_t length = strlen(plan->name);
+    const struct mutant_about *about;
+    for (size_t i = 0; (about = tables[table].about(i)); i++)
+        if (about->check && !strncmp(about->cell, plan->name, length) && about->cell[length] == '/' &&
+            !strcmp(about->cell + length + 1, cell->name))
+            return true;
+    return false;
+}
+
+/* The clean one through the cells of a plan that this table uses. */
+static bool clean_passes(size_t table, const struct plan *plan, const char *build, struct tally *tally,
+                         struct trouble *trouble)
+{
+    struct plan used = *plan;
+    struct spec spec = {0};
+    struct session session = {0};
+    used.cells = 0;
+    used.cell = calloc(plan->cells, sizeof *used.cell);
+    if (!used.cell)
+        abort();
+    for (size_t i = 0; i < plan->cells; i++)
+        if (cell_used(table, plan, &plan->cell[i]))
+            used.cell[used.cells++] = plan->cell[i];
+    const char *id = tables[table].about(0)->id;
+    bool passes = !used.cells || !judge(&session, &used, &spec, build, table, id, "", trouble);
+    for (size_t i = 0; passes && i < used.cells; i++) {
+        const struct cell_result *result = &session.cell[i];
+        if (result->state != CELL_RAN)
+            printf("clean %s: %s/%s NOT RUN: %s\n", id, plan->name, result->cell->name, result->why);
+        passes &= result->state == CELL_RAN;
+        for (size_t s = 0; s < result->evidence.count; s++)
+            if (result->evidence.statistic[s].confirmed) {
+                printf("clean %s: %s/%s REJECTED by %s\n", id, plan->name, result->cell->name,
+                       result->evidence.statistic[s].check->key);
+                passes = false;
+            }
+    }
+    if (used.cells && passes)
+        printf("%-24s %-22s plan %s, the %zu cells used: passes %25.1f s\n", "(all checks)", id, plan->name,
+               used.cells, session.seconds);
+    fflush(stdout);
+    tally->seconds += session.seconds;
+    session_free(&session);
+    spec_free(&spec);
+    free(used.cell);
     return passes;
 }
 
-/* Two checks may share a mutant and a cell: one session answers for both. */
-static bool same_meeting(const struct check *a, const struct check *b)
+/* Every plan that a table's mutants name is loaded, and its clean one passes there. */
+static bool tables_clean(const char *build, struct tally *tally, struct trouble *trouble)
 {
-    return !strcmp(a->mutant, b->mutant) && !strcmp(a->mutant_cell, b->mutant_cell);
+    const struct mutant_about *about;
+    size_t cell;
+    bool passes = true;
+    for (size_t t = 0; t < TABLES; t++)
+        for (size_t i = 0; (about = tables[t].about(i)); i++)
+            if (about->check && !meeting_plan(about->cell, &cell, trouble))
+                return false;
+    for (size_t t = 0; t < TABLES; t++)
+        for (size_t p = 0; p < PLANS_MAX && plans[p].cells; p++)
+            passes &= clean_passes(t, &plans[p], build, tally, trouble);
+    return passes;
 }
 
-static bool met_before(size_t i)
+/* Killed mutants by family and by kind; false if a check has none. */
+static bool print_counts(const struct tally *tally)
 {
-    for (size_t j = 0; j < i; j++)
-        if (same_meeting(&check_registry[i], &check_registry[j]))
-            return true;
-    return false;
+    bool enough = true;
+    putchar('\n');
+    for (size_t i = 0, last = 0; i < check_registry_count; i = last) {
+        const char *key = check_registry[i].key;
+        const size_t length = strcspn(key, ".") + 1;
+        size_t killed = 0;
+        for (last = i; last < check_registry_count && !strncmp(check_registry[last].key, key, length); last++)
+            killed += tally->check[last];
+        printf("family %-12.*s %3zu killed by %zu checks\n", (int)length - 1, key, killed, last - i);
+    }
+    for (int kind = 0; kind < MUTANT_KINDS; kind++)
+        printf("kind   %-12s %3zu killed\n", kind_name[kind], tally->kind[kind]);
+    for (size_t i = 0; i < check_registry_count; i++)
+        if (!tally->check[i]) {
+            printf("%s has no mutant that it kills\n", check_registry[i].key);
+            enough = false;
+        }
+    printf("%zu of %zu mutants killed, each by its own check, in %.0f s\n", tally->killed, tally->mutants,
+           tally->seconds);
+    return enough;
 }
 
 int main(int argc, char **argv)
 {
     struct trouble trouble = {0};
-    struct plan plan = {0};
-    if (argc != 2 || !strchr(argv[1], '/')) {
-        fprintf(stderr, "usage: kill_table PATH/TO/mutants.so\n");
+    const bool others = argc == 3 && !strcmp(argv[2], "--others");
+    if (argc != 2 && !others) {
+        fprintf(stderr, "usage: kill_table BUILD [--others]\n");
         return EXIT_USAGE;
     }
-    size_t killed = 0;
-    bool clean = !load(&plan, "gate", &trouble) && clean_passes(argv[1], &trouble);
+    struct tally tally = {.check = calloc(check_registry_count, sizeof *tally.check)};
+    if (!tally.check)
+        abort();
+    const bool clean = tables_clean(argv[1], &tally, &trouble);
     if (clean)
-        printf("\n%-24s %-15s %-16s %-38s %-28s %s\n", "check", "mutant", "cell",
-               "draws in stage one + two, time", "evidence", "also seen by");
-    for (size_t i = 0; i < check_registry_count && clean && !trouble.exit; i++) {
-        if (met_before(i))
-            continue;
-        struct spec spec = {0};
-        struct session session = {0};
-        const struct check *first = &check_registry[i];
-        if (!judge(&session, &plan, &spec, argv[1], first->mutant, first->mutant_cell, &trouble))
-            for (size_t j = i; j < check_registry_count; j++)
-                if (same_meeting(first, &check_registry[j]))
-                    killed += print_row(&session, &check_registry[j]);
-        fflush(stdout);
-        session_free(&session);
-        spec_free(&spec);
-    }
-    plan_free(&plan);
+        printf("\n%-24s %-22s %-12s %-24s %-30s %s\n", "check", "mutant", "kind", "cell",
+               "draws in stage one + two, time", "evidence");
+    const struct mutant_about *about;
+    for (size_t t = 0; t < TABLES && clean; t++)
+        for (size_t i = 0; (about = tables[t].about(i)) && !trouble.exit; i++)
+            if (about->check)
+                mutant_run(about, argv[1], t, others, &tally, &trouble);
+    const bool enough = clean && !trouble.exit && print_counts(&tally) && tally.killed == tally.mutants;
+    for (size_t p = 0; p < PLANS_MAX; p++)
+        plan_free(&plans[p]);
+    free(tally.check);
     if (trouble.exit) {
         fprintf(stderr, "kill_table: %s\n", trouble.text);
         return trouble.exit;
     }
-    printf("\n%zu of %zu mutants killed, each by its own check\n", killed, check_registry_count);
-    return clean && killed == check_registry_count ? EXIT_PASS : EXIT_FAIL;
+    return enough ? EXIT_PASS : EXIT_FAIL;
 }

@@ -52,6 +52,8 @@ static int32_t echo(const struct samplegate_call *call, int64_t d)
     sum += 10000 * (double)list_sum(call->prompt_tokens, call->prompt_offsets, d);
     sum += 100000 * (double)list_sum(call->output_tokens, call->output_offsets, d);
     sum += 1000000 * (double)list_sum(call->stop_ids, call->stop_offsets, d);
+    sum +=
+        10000000 * (double)((const float *)call->values.data)[call->row_index[d] * call->values.row_stride];
     return (int32_t)sum;
 }
 

@@ -27,7 +27,7 @@ static float widen_bf16(uint16_t brain)
 
 const float *builtin_row(const struct host_request *request, int64_t row, float *wide)
 {
-    size_t columns = (size_t)request->columns, start = (size_t)row * columns;
+    size_t columns = (size_t)request->columns, start = (size_t)row * (size_t)request->row_stride;
     if (request->dtype == SAMPLEGATE_F32)
         return (const float *)request->values + start;
     const uint16_t *narrow = (const uint16_t *)request->values + start;

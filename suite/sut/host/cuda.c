@@ -48,16 +48,16 @@ static void *room_take(struct cuda *cuda, struct room *room, const void *from, s
     return NULL;
 }
 
-/* fp32 rows[rows, columns] of the request on the device. */
+/* The rows of the request on the device, in fp32 and with the stride they came with. */
 static const float *rows_take(struct cuda *cuda, const struct host_request *request, struct host_text *why)
 {
-    const size_t columns = (size_t)request->columns, rows = (size_t)request->rows;
-    const size_t bytes = rows * columns * sizeof(float);
+    const size_t stride = (size_t)request->row_stride, rows = (size_t)request->rows;
+    const size_t bytes = rows * stride * sizeof(float);
     if (request->dtype == SAMPLEGATE_F32)
         return room_take(cuda, &cuda->values, request->values, bytes, why);
-    float *wide = host_memory(malloc(bytes));
+    float *wide = host_memory(calloc(rows * stride, sizeof *wide));
     for (size_t row = 0; row < rows; row++)
-        builtin_row(request, (int64_t)row, wide + row * columns);
+        builtin_row(request, (int64_t)row, wide + row * stride);
     const float *taken = room_take(cuda, &cuda->values, wide, bytes, why);
     const char *failed = cuda_wait(cuda->device.stream); /* `wide` is read until then */
     free(wide);
@@ -127,7 +127,7 @@ static int chunk_draw(struct cuda *cuda, const struct host_request *request, con
                                                                           : SAMPLER_PROBABILITIES,
                                .rows = request->rows,
                                .vocab = request->columns,
-                               .row_stride = request->columns,
+                               .row_stride = request->row_stride,
                                .seed = request->seed};
     memset(token, 0x55, token_bytes); /* so that a token no thread writes is none */
     if (!(chunk.values = rows_take(cuda, request, why)) ||

@@ -37,8 +37,8 @@ struct host_request {
     uint64_t options; /* enum samplegate_option: what the sampler must be able to do */
     enum samplegate_values kind;
     enum samplegate_dtype dtype;
-    const void *values; /* [rows, columns] */
-    int64_t rows, columns, draws, batch;
+    const void *values; /* row r starts row_stride elements after row r - 1 */
+    int64_t rows, columns, row_stride, draws, batch;
     uint64_t seed;
     const int32_t *row_index;         /* [draws], or NULL: every draw from row 0 */
     const double *temperature;        /* [temperatures] */
@@ -53,9 +53,9 @@ struct host_request {
     uint8_t *kept; /* [rows, columns] to be filled, or NULL: not asked for. A row's first draw decides. */
 };
 
-/* 0, or -1 with why. */
 /* The first array that no version of this host knows, or NULL: it asks for what would be ignored. */
 const char *host_request_unknown(const struct frame *message);
+/* 0, or -1 with why. */
 int host_request_read(struct host_request *request, const struct frame *message, struct host_text *why);
 double host_request_temperature(const struct host_request *request, int64_t draw);
 /* request_options.c: filters, penalties, masks and lists of a message; and the value for one draw. */

@@ -145,7 +145,7 @@ static void call_fill(struct samplegate_call *call, struct plugin *plugin, const
                                               .device = SAMPLEGATE_CPU,
                                               .rows = request->rows,
                                               .columns = request->columns,
-                                              .row_stride = request->columns};
+                                              .row_stride = request->row_stride};
     call->values_kind = (int32_t)request->kind;
     call->draws = draws;
     call->row_index = request->row_index ? request->row_index + first : plugin->row_zero;

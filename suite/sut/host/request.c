@@ -41,7 +41,7 @@ static int request_values(struct host_request *request, const struct frame *mess
 {
     const struct frame_array *values = frame_find(message, "values");
     if (!values || values->rank != 2 || values->dtype > FRAME_BF16) {
-        host_say(why, "sample: values must be an array [rows, vocab] of F32, F16 or BF16");
+        host_say(why, "sample: values must be an array [rows, row_stride] of F32, F16 or BF16");
         return -1;
     }
     if (values->shape[0] < 1 || values->shape[0] > INT32_MAX || values->shape[1] < 1 ||
@@ -55,7 +55,12 @@ static int request_values(struct host_request *request, const struct frame *mess
                                                   : SAMPLEGATE_BF16;
     request->values = values->data;
     request->rows = (int64_t)values->shape[0];
-    request->columns = (int64_t)values->shape[1];
+    request->row_stride = (int64_t)values->shape[1];
+    uint64_t columns = values->shape[1]; /* unless the message says that less of each row is the vocabulary */
+    if (frame_get(message, "columns") &&
+        request_number(message, "columns", 1, values->shape[1], &columns, why))
+        return -1;
+    request->columns = (int64_t)columns;
     return 0;
 }
 

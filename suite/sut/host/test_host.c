@@ -191,6 +191,9 @@ static void bad_messages(void **state)
         {"batch", "0", "error", "batch is '0'"},
         {"seed", "18446744073709551616", "error", "seed is"},
         {"kind", "probs", "error", "logits or probabilities"},
+        {"columns", "0", "error", "columns is '0'; a whole number of 1 to 20"},
+        {"columns", "21", "error", "columns is '21'; a whole number of 1 to 20"},
+        {"columns", "", "error", "columns is ''"},
     };
     struct child child = reference("reference", NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

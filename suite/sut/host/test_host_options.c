@@ -215,6 +215,46 @@ static void penalties_by_draw(void **state)
     }
 }
 
+/* Rows with columns behind the vocabulary that would win if they were read: what the dense rows give. */
+static void padded_rows(void **state)
+{
+    (void)state;
+    static float padded[ROWS * (VOCAB + 7)], bias[ROWS * VOCAB];
+    static uint16_t brain[ROWS * (VOCAB + 7)];
+    const uint64_t shape[] = {ROWS, VOCAB + 7}, dense[] = {ROWS, VOCAB}, one[] = {1};
+    const double top_p[] = {0.7};
+    int32_t token[DRAWS];
+    uint8_t kept[ROWS * VOCAB];
+    for (int i = 0; i < ROWS * VOCAB; i++)
+        bias[i] = (float)(i % 3);
+    for (int i = 0; i < ROWS * (VOCAB + 7); i++) {
+        uint32_t bits;
+        const int row = i / (VOCAB + 7), id = i % (VOCAB + 7);
+        padded[i] = id < VOCAB ? logits[row * VOCAB + id] : 1e9f;
+        memcpy(&bits, &padded[i], sizeof bits);
+        brain[i] = (uint16_t)(bits >> 16); /* multiples of 1/4 below 6: exact */
+    }
+    for (int d = 0; d < DRAWS; d++) {
+        struct sampler_parameters parameters = sampler_parameters_none();
+        struct penalties penalties = penalties_none();
+        penalties.logit_bias = bias + d % ROWS * VOCAB;
+        parameters.penalties = &penalties;
+        parameters.filter.top_p = top_p[0];
+        draw_alone(RULE_RACE, d, &parameters, token, kept);
+    }
+    for (int half = 0; half < 2; half++) {
+        struct frame message = message_of_rows();
+        message.array[0].dtype = half ? FRAME_BF16 : FRAME_F32;
+        message.array[0].shape[1] = shape[1];
+        message.array[0].data = half ? (const void *)brain : padded;
+        message.array[0].bytes = shape[0] * shape[1] * (half ? sizeof *brain : sizeof *padded);
+        frame_set_u64(&message, "columns", VOCAB);
+        frame_add(&message, "top_p", FRAME_F64, 1, one, top_p);
+        frame_add(&message, "logit_bias", FRAME_F32, 2, dense, bias);
+        assert_answer("reference", NULL, &message, token, kept);
+    }
+}
+
 /* Each bad option gets its word, and the host is as good as before. */
 static void bad_options(void **state)
 {
@@ -289,7 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mixed_filters),      cmocka_unit_test(one_value_for_all),
         cmocka_unit_test(kept_of_plain_rows), cmocka_unit_test(penalties_by_draw),
-        cmocka_unit_test(bad_options),
+        cmocka_unit_test(padded_rows),        cmocka_unit_test(bad_options),
     };
     return cmocka_run_group_tests_name("host, options", tests, NULL, NULL);
 }

@@ -136,25 +136,27 @@ static void not_announced(void **state)
     assert_int_equal(child_end(&child, errors, sizeof errors), 0);
 }
 
-/* Two rows, five draws in calls of two: each call gets its own slice of every parameter, and single values
- * are spread. */
+/* Two rows with two columns of padding, five draws in calls of two: each call gets its own slice of every
+ * parameter, and single values are spread. */
 static void parameters_arrive(void **state)
 {
     (void)state;
-    const float rows[8] = {0, 1, 2, 3, 3, 2, 1, 0}, bias[8] = {1, 9, 9, 9, 2, 9, 9, 9};
+    const float rows[12] = {0, 1, 2, 3, 9, 9, 3, 2, 1, 0, 9, 9}, bias[8] = {1, 9, 9, 9, 2, 9, 9, 9};
     const uint8_t allowed[8] = {1, 9, 9, 9, 0, 9, 9, 9};
     const int32_t row_index[5] = {0, 1, 0, 1, 0};
     const int64_t top_k[5] = {1, 2, 3, 1, 2}, min_tokens[1] = {1}, offsets[6] = {0, 1, 1, 3, 3, 4};
     const int64_t ids[4] = {1, 2, 3, 4}, stop[6] = {0, 0, 0, 0, 1, 2}, stop_ids[2] = {5, 6};
     const double top_p[1] = {0.5}, min_p[5] = {0, 0.125, 0.25, 0.375, 0.5}, one[1] = {1},
                  two[5] = {2, 1, 2, 1, 2};
-    const uint64_t five[] = {5}, six[] = {6}, four[] = {4}, single[] = {1}, pair[] = {2}, shape[] = {2, 4};
+    const uint64_t five[] = {5}, six[] = {6}, four[] = {4}, single[] = {1}, pair[] = {2}, shape[] = {2, 4},
+                   padded[] = {2, 6};
     struct child child = plugin("fault-plugin.so", "id=echo");
     struct frame message = sample_message(rows, 4, 5), answer = {0};
     message.arrays = 0;
     frame_set(&message, "batch", "2");
     frame_set(&message, "kept", "1");
-    frame_add(&message, "values", FRAME_F32, 2, shape, rows);
+    frame_set(&message, "columns", "4");
+    frame_add(&message, "values", FRAME_F32, 2, padded, rows);
     frame_add(&message, "row_index", FRAME_I32, 1, five, row_index);
     frame_add(&message, "top_k", FRAME_I64, 1, five, top_k);
     frame_add(&message, "top_p", FRAME_F64, 1, single, top_p);
@@ -178,7 +180,7 @@ static void parameters_arrive(void **state)
         const int row = row_index[d] * 4, lists[] = {1, 0, 5, 0, 4}, stops[] = {0, 0, 0, 5, 6};
         const double expected = (double)top_k[d] + 4 * 0.5 + 8 * min_p[d] + 16 * two[d] + 64 + 256 * two[d] +
                                 1024 + 4096 * (double)bias[row] + 8192 * allowed[row] + 110000.0 * lists[d] +
-                                1000000.0 * stops[d];
+                                1000000.0 * stops[d] + 10000000.0 * (double)rows[row_index[d] * 6];
         assert_int_equal(token[d], (int32_t)expected);
     }
     const struct frame_array *kept = frame_find(&answer, "kept");

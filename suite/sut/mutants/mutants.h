@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "kernels/sampler.h"
+#include "suite/sut/mutants/about.h"
 #include "suite/sut/samplegate.h"
 
 /* A row, prepared once: its weights after the mutant's stages. */
@@ -32,8 +33,7 @@ struct mutant_draw {
 };
 
 struct mutant {
-    const char *id, *sentence;
-    const char *published; /* class of public defect, and one report of its kind where we know one */
+    struct mutant_about about;
     /* The stages; NULL is the clean one. */
     bool coarse_noise; /* the race on torch CUDA's Exp(1) grid, as the reference has it (fast: wide tables) */
     double (*temperature)(double temperature);
@@ -61,9 +61,11 @@ double mutant_warm(double temperature);
 /* weights.c */
 bool mutant_last_id(float *weight, size_t vocab);
 bool mutant_ripple(float *weight, size_t vocab);
+/* precision.c */
 bool mutant_bf16_weights(float *weight, size_t vocab);
 /* noise.c */
 void mutant_stale_position(const struct mutant_draw *draw, float *q);
+void mutant_short_noise(const struct mutant_draw *draw, float *q);
 void mutant_weyl(const struct mutant_draw *draw, float *q);
 /* cdf.c */
 bool mutant_cdf32_sums(float *weight, size_t vocab);

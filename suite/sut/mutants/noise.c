@@ -9,6 +9,13 @@ void mutant_stale_position(const struct mutant_draw *draw, float *q)
     sampler_noise(draw->seed, draw->call, draw->row->vocab, q);
 }
 
+/* The middle of one of 256 intervals: what a bf16 uniform can hold. Scores tie, and the lowest id wins. */
+void mutant_short_noise(const struct mutant_draw *draw, float *q)
+{
+    for (size_t i = 0; i < draw->row->vocab; i++)
+        q[i] = exponential_of_word((mutant_word(draw, (uint32_t)i) & 0xff000000u) | 0x00800000u);
+}
+
 /* Columns are equally spaced on the circle, and the circle turns by the golden ratio from draw to draw: every
  * flat row has its exact law, and its counts hardly scatter about it. */
 void mutant_weyl(const struct mutant_draw *draw, float *q)

@@ -22,12 +22,12 @@ static int plugin_open(const char *options, int32_t device, void **handle, char 
 {
     const struct mutant *mutant = NULL;
     for (size_t i = 0; i < mutant_count && strncmp(options, "id=", 3) == 0; i++)
-        if (strcmp(options + 3, mutant_table[i].id) == 0)
+        if (strcmp(options + 3, mutant_table[i].about.id) == 0)
             mutant = &mutant_table[i];
     if (!mutant) {
         int used = snprintf(error, error_bytes, "'%.64s' is not known; known:", options);
         for (size_t i = 0; i < mutant_count && used > 0 && (size_t)used < error_bytes; i++)
-            used += snprintf(error + used, error_bytes - (size_t)used, " id=%s", mutant_table[i].id);
+            used += snprintf(error + used, error_bytes - (size_t)used, " id=%s", mutant_table[i].about.id);
         return SAMPLEGATE_INVALID;
     }
     if (device != SAMPLEGATE_CPU) {

@@ -20,9 +20,9 @@
 static const struct samplegate_plugin *plugin;
 static void *library;
 
-static const char *const known[] = {"clean",    "grid24",         "cdf32",       "warm",
-                                    "last-id",  "stale-position", "weyl",        "leak-masked",
-                                    "id-drift", "ripple",         "bf16-weights"};
+static const char *const known[] = {"clean",    "grid24",         "cdf32",        "warm",
+                                    "last-id",  "stale-position", "weyl",         "leak-masked",
+                                    "id-drift", "ripple",         "bf16-weights", "short-noise"};
 #define KNOWN (sizeof known / sizeof *known)
 
 /* BUILD/mutants.so, this test being BUILD/tests/suite/sut/mutants/test_mutants. */

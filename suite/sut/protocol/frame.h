@@ -11,8 +11,10 @@
  *             |           | penalties logit_bias allowed_mask min_tokens kept_out), contract (JSON
  *             |           | text), and any number of "file:PATH" = SHA-256 hex, "version:NAME" = text      |
  * sample      | -> worker | cell, stage, batch (draws a call), chunk, draws, seed, kind ("logits" | "probabilities"),
- *             |           | kept ("1": asked for; else absent)                                |
- *             |           |   | values [rows, vocab]; optional row_index I32 [draws] (absent: every draw from row 0),
+ *             |           | kept ("1": asked for; else absent), columns (the vocabulary, where rows are
+ *             |           | padded; absent: row_stride)                                       |
+ *             |           |   | values [rows, row_stride], of which the first `columns` of each row are the vocabulary and the
+ *             |           |   | others are nobody's; vocab below is that number; optional row_index I32 [draws] (absent: every draw from row 0),
  *             |           |   | temperature F64 [1] or [draws], noise F32 [draws, vocab], seeds I64 [draws], positions I64 [draws];
  *             |           |   | top_k, min_tokens I64 and top_p, min_p, repetition_penalty, frequency_penalty,
  *             |           |   | presence_penalty F64, [1] or [draws]; prompt_tokens, output_tokens, stop_ids I64 [n] with

@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""test_host.py: runs host.py as a child and talks to it in frames written here by hand: python3 test_host.py
-
-The frames are packed and unpacked apart from host.py, from the text of ../protocol/frame.h. The tests of torch.py run
-where this Python, or Debian's, has torch; elsewhere they say that they were skipped.
-"""
+"""test_host.py: runs host.py as a child and talks to it in frames: python3 test_host.py"""
 import hashlib
 import json
-import math
 import os
 import re
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-HOST = os.path.join(HERE, "host.py")
+from test_child import HERE, HOST, PMF, PMF_VALUES, Child, doubles, floats, hello, indices, longs, run, sample, unpack, pack
+
 EXAMPLE = os.path.join(HERE, "..", "examples", "sampler.py")
 
 TOY = '''
@@ -63,110 +57,19 @@ class Worker:
 '''
 
 
-def pack(metadata, arrays=()):
-    """One frame; arrays: (name, dtype, shape, bytes)."""
-    header, data = {"__metadata__": metadata}, b""
-    for name, dtype, shape, content in arrays:
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
-        data += content
-    text = json.dumps(header).encode()
-    document = struct.pack("<Q", len(text)) + text + data
-    return struct.pack("<Q", len(document)) + document
-
-
-def unpack(stream):
-    """[(metadata, tokens)] of a worker's whole output."""
-    answers = []
-    while stream:
-        length, header = struct.unpack_from("<QQ", stream)
-        entries = json.loads(stream[16:16 + header].decode())
-        data, token = stream[16 + header:8 + length], None
-        assert len(data) + header + 8 == length
-        if "token" in entries:
-            assert entries["token"]["dtype"] == "I32" and entries["token"]["data_offsets"] == [0, len(data)]
-            token = list(struct.unpack("<%di" % (len(data) // 4), data))
-            assert entries["token"]["shape"] == [len(token)]
-        answers.append((entries["__metadata__"], token))
-        stream = stream[8 + length:]
-    return answers
-
-
-def run(words, stream, python=sys.executable):
-    child = subprocess.run([python, HOST] + words, input=stream, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-    return child.returncode, child.stdout, child.stderr.decode()
-
-
-def floats(values):
-    return struct.pack("<%df" % len(values), *values)
-
-
-def hello():
-    return pack({"message": "hello", "protocol": "1", "plan": "p", "plan_sha256": "ab"})
-
-
-def sample(draws=1, batch=1, seed=1, kind="probabilities", values=None, arrays=(), **changed):
-    metadata = {"message": "sample", "cell": "c", "stage": "1", "batch": str(batch), "chunk": "5", "draws": str(draws),
-                "seed": str(seed), "kind": kind}
-    metadata.update(changed)
-    values = values or ("values", "F32", [3, 2], floats([.5, .5, 1, 0, 0, 1]))
-    return pack(metadata, [values] + list(arrays))
-
-
-def indices(*rows):
-    return ("row_index", "I32", [len(rows)], struct.pack("<%di" % len(rows), *rows))
-
-
-def doubles(name, *values):
-    return (name, "F64", [len(values)], struct.pack("<%dd" % len(values), *values))
-
-
-def longs(name, *values):
-    return (name, "I64", [len(values)], struct.pack("<%dq" % len(values), *values))
-
-
-PMF = [0, .5, 0, .25, .125, .125, 0]
-PMF_VALUES = ("values", "F32", [1, len(PMF)], floats(PMF))
-
-
-class Child(unittest.TestCase):
+class ToyChild(Child):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
         self.toy = self.file("toy.py", TOY)
 
-    def file(self, name, text):
-        path = os.path.join(self.folder.name, name)
-        with open(path, "w") as file:
-            file.write(text)
-        return path
 
-    def talk(self, words, *frames, python=sys.executable):
-        status, output, errors = run(words, b"".join(frames), python)
-        self.assertEqual(status, 0, errors)
-        return unpack(output)
-
-    def assert_frequencies(self, token, draws, pmf):
-        """Five standard deviations; the seeds of these tests are fixed."""
-        self.assertEqual(len(token), draws)
-        for id, p in enumerate(pmf):
-            self.assertLessEqual(abs(token.count(id) - draws * p), 5 * math.sqrt(draws * p * (1 - p)), (id, p))
-
-    def refused(self, words, stream, *said):
-        status, output, errors = run(words, stream)
-        self.assertEqual((status, output), (2, b""), errors)
-        lines = [line for line in errors.splitlines() if line.startswith("host.py: ")]
-        self.assertEqual(len(lines), 1, errors)
-        self.assertNotIn("Traceback", errors)
-        for word in said:
-            self.assertIn(word, lines[0])
-
-
-class Messages(Child):
+class Messages(ToyChild):
     def test_hello_names_everything(self):
         (answer, token), = self.talk([self.toy, "word=x"], hello())
         self.assertIsNone(token)
         digest = {}
-        for label, path in (("toy.py", self.toy), ("host.py", HOST)):
+        hosts = [(name, os.path.join(HERE, name)) for name in ("host.py", "host_call.py", "host_frame.py")]
+        for label, path in [("toy.py", self.toy)] + hosts:
             with open(path, "rb") as file:
                 digest["file:" + label] = hashlib.sha256(file.read()).hexdigest()
         expected = {"message": "hello", "protocol": "1", "plan": "p", "plan_sha256": "ab", "name": "toy", "version": "7",
@@ -220,13 +123,13 @@ class Messages(Child):
 
     def test_what_is_not_there_is_unsupported(self):
         noise = ("noise", "F32", [1, 2], floats([1, 1]))
-        top_k = longs("top_k", 1)
+        odd = longs("typical_p", 1)
         bare = self.file("bare.py", "class Worker:\n    def __init__(self, options): pass\n"
                                     "    def reset(self, seed): pass\n    def sample(self, call): return [0] * call.draws\n")
         frames = [sample(kind="logits"), sample(arrays=[noise]), sample(arrays=[doubles("temperature", .5)]),
-                  sample(arrays=[longs("seeds", 1), longs("positions", 1)]), sample(arrays=[top_k]), sample(arrays=[doubles("temperature", 1)])]
+                  sample(arrays=[longs("seeds", 1), longs("positions", 1)]), sample(arrays=[odd]), sample(arrays=[doubles("temperature", 1)])]
         answers = [(answer["message"], answer.get("text")) for answer, _ in self.talk([bare], *frames)]
-        said = ["takes probabilities, not logits", "no noise", "no temperature", "no seeded", "this host knows no array top_k"]
+        said = ["takes probabilities, not logits", "no noise", "no temperature", "no seeded", "this host knows no array typical_p"]
         self.assertEqual(answers, [("unsupported", text) for text in said] + [("tokens", None)])
         (answer, _), = self.talk([self.toy, "mode=refuse"], sample())
         self.assertEqual((answer["message"], answer["text"], answer["cell"]), ("unsupported", "not today", "c"))
@@ -240,13 +143,13 @@ class Messages(Child):
                   sample(1, arrays=[("noise", "F32", [1, 3], b"\0" * 12)]), pack({"message": "sample", "draws": "1", "batch": "1"}),
                   sample(1, arrays=[longs("seeds", 1)]), sample(1, arrays=[longs("positions", 1)]), sample(draws_="1", draws="01"),
                   sample(1, arrays=[("noise", "F32", [1, 2], floats([1, 1])), longs("seeds", 1), longs("positions", 1)]),
-                  sample((1 << 28) + 1), sample(1, (1 << 28) + 1)]
-        for frame in frames:
-            (answer, _), = self.talk([self.toy], frame)
-            self.assertEqual(answer["message"], "error", answer)
+                  sample((1 << 28) + 1), sample(1, (1 << 28) + 1), sample(columns="0"), sample(columns="3"), sample(kept="yes")]
+        answers = self.talk([self.toy], *frames)
+        self.assertEqual([(answer["message"], number) for number, (answer, _) in enumerate(answers)],
+                         [("error", number) for number in range(len(frames))])
 
 
-class Refusals(Child):
+class Refusals(ToyChild):
     def test_usage(self):
         self.refused([], b"", "usage", "torch")
         self.refused(["no-such-engine"], b"", "no-such-engine", "torch")
@@ -323,74 +226,6 @@ class Examples(Child):
             text = file.read()
         block = text[text.index("    import random\n"):text.index("Attributes a worker may add")]
         self.judge([self.file("stranger.py", re.sub("(?m)^    ", "", block)), "sign=-1"])
-
-
-def python_with_torch():
-    for python in (os.environ.get("SAMPLEGATE_TORCH_PYTHON"), sys.executable, "/usr/bin/python3"):
-        if python and os.path.exists(python):
-            child = subprocess.run([python, "-c", "import torch; torch.multinomial"], cwd=os.sep,  # where no torch.py is ours
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            if child.returncode == 0:
-                return python
-    return None
-
-
-PYTHON = python_with_torch()
-
-
-@unittest.skipUnless(PYTHON, "no torch in %s nor in /usr/bin/python3" % sys.executable)
-class Torch(Child):
-    """Few children, since torch takes seconds to import: one for each rule, with all its frames."""
-
-    def torch(self, words, *frames):
-        return self.talk(["torch"] + words, *frames, python=PYTHON)
-
-    def test_rules(self):
-        zipf = [1 / (id + 1) for id in range(5000)]
-        wide = ("values", "F32", [1, 5000], floats([weight / sum(zipf) for weight in zipf]))
-        # race: p / q; a weight of zero never wins, not even on noise of zero.
-        q, p = [.5, .25, 2, 1e-3, .8, .1, 0, 1, 1, 3, 2, 1], [.25, .75, 0]
-        noise, narrow = ("noise", "F32", [4, 3], floats(q)), ("values", "F32", [1, 3], floats(p))
-        expected = [max((0, 1, 2), key=lambda i: p[i] / max(q[3 * d + i], 1e-38)) for d in range(4)]
-        dead = ("values", "F32", [1, 2], floats([0, 0]))
-        frames = [sample(20000, 32, 38117, values=PMF_VALUES)]
-        frames += [sample(70, batch, seed, values=wide) for seed, batch in enumerate((1, 8, 32))]
-        frames += [sample(4, 3, values=narrow, arrays=[noise]), sample(values=dead), sample(arrays=[doubles("temperature", .5)])]
-        answers = {rule: self.torch(["rule=" + rule], *frames) for rule in ("multinomial", "race", "gumbel")}
-        for answer in answers.values():
-            self.assert_frequencies(answer[0][1], 20000, PMF)
-            self.assertEqual((answer[6][0]["message"], answer[6][0]["text"]), ("unsupported", "no temperature"))
-        # The published upgrade changes no token: both rules make the same generator call.
-        self.assertEqual(answers["multinomial"][:4], answers["race"][:4])
-        self.assertGreater(len(set(answers["race"][1][1])), 20)
-        self.assertEqual([answers[rule][4][1] for rule in ("race", "gumbel")], [expected] * 2)
-        self.assertEqual(answers["multinomial"][4][0]["text"], "no noise")
-        # A row without weight: the old rule raises, the new one answers 0.
-        self.assertEqual((answers["multinomial"][5][0]["message"], answers["race"][5][1]), ("error", [0]))
-
-    def test_logits_and_temperature(self):
-        logits, degrees, q = [0, 1, 2], [.1, 1, 10], [1, 1, 3.5]
-        values, noise = ("values", "F32", [1, 3], floats(logits)), ("noise", "F32", [3, 3], floats(q * 3))
-        frame = sample(3, 2, kind="logits", values=values, arrays=[noise, doubles("temperature", *degrees)])
-        expected = [max((0, 1, 2), key=lambda i: math.exp(logits[i] / t) / q[i]) for t in degrees]
-        self.assertEqual(set(expected), {1, 2})
-        (answer, _), (_, token) = self.torch(["rule=race", "takes=logits"], hello(), frame)
-        self.assertEqual([answer[key] for key in ("name", "dtype", "takes", "capabilities", "device")],
-                         ["torch-race", "f32", "logits", "temperature noise", "cpu"])
-        self.assertEqual(answer["version"], answer["version:torch"])
-        self.assertRegex(answer["file:torch/version.py"], "^[0-9a-f]{64}$")
-        self.assertEqual(token, expected)
-
-    def test_half_precision(self):
-        for dtype, half in (("F16", 0x3800), ("BF16", 0x3f00)):  # a half in either
-            values = ("values", dtype, [2, 3], struct.pack("<6H", half, 0, half, 0, half, 0))
-            (_, token), = self.torch(["dtype=" + dtype.lower()], sample(200, 8, values=values, arrays=[indices(*[0, 1] * 100)]))
-            self.assertEqual((set(token[::2]), set(token[1::2])), ({0, 2}, {1}))
-
-    def test_a_bad_option(self):
-        status, output, errors = run(["torch", "threads=0"], hello(), PYTHON)
-        self.assertEqual((status, output), (2, b""))
-        self.assertIn("host.py: option threads=0", errors)
 
 
 if __name__ == "__main__":
