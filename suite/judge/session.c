@@ -87,7 +87,10 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
     result->kind = sut->kind;
-    if (cell->family == FAMILY_AGREEMENT && !sut->noise)
+    const bool asks = cell->family == FAMILY_PREDICATE || cell->family == FAMILY_DEFAULTS;
+    if (!asks && !sut_draws(sut))
+        skip(result, "the sampler draws no tokens");
+    else if (cell->family == FAMILY_AGREEMENT && !sut->noise)
         skip(result, "the sampler takes no noise");
     else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
         skip(result, "the sampler takes logits but no temperature");

@@ -207,12 +207,13 @@ void terminal_session(const struct session *session, const char *role, bool ever
 {
     const struct sut *sut = &session->sut;
     const char *spec = session->spec ? session->spec->text : "recording";
-    printf("\n%s%s%s = %s %s on %s, handed %s in %s; %.1f s\n", role, *role ? ": " : "", spec, sut->name,
-           sut->version, sut->device, sut->kind == VALUE_LOGITS ? "logits" : "probabilities",
-           sut->dtype == VALUE_F32   ? "f32"
-           : sut->dtype == VALUE_F16 ? "f16"
-                                     : "bf16",
-           session->seconds);
+    const char *dtype = sut->dtype == VALUE_F32 ? "f32" : sut->dtype == VALUE_F16 ? "f16" : "bf16";
+    printf("\n%s%s%s = %s %s on %s, ", role, *role ? ": " : "", spec, sut->name, sut->version, sut->device);
+    if (sut_draws(sut))
+        printf("handed %s in %s", sut->kind == VALUE_LOGITS ? "logits" : "probabilities", dtype);
+    else
+        printf("asked, not drawn from");
+    printf("; %.1f s\n", session->seconds);
     printf("  %-19s %7s %9s   %-6s   %-15s   %-15s %5s   %s\n", "cell", "vocab", "draws", "TV",
            "exact sampler", "TV at most", "eps", "result");
     for (size_t i = 0; i < session->plan->cells; i++) {
