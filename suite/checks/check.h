@@ -88,8 +88,8 @@ struct check {
     const char *key; /* "equivalence.rank": family, dot, name */
     enum cell_family family;
     const char *golden;       /* file under golden/ that holds the expectation */
-    const char *mutant;       /* id in mutants.so that this check must reject */
-    const char *mutant_cell;  /* cell of plan gate on which it is rejected */
+    const char *mutant;       /* one that this check, run alone, must reject */
+    const char *mutant_cell;  /* "PLAN/CELL" where it does */
     const char *sentence;     /* for users: what is promised */
     const char *effect;       /* who is hurt when it is broken, and how */
     const char *sees, *blind; /* kinds of defect it finds, and kinds it cannot */

@@ -34,7 +34,10 @@ static const struct argp_option judging_options[] = {
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "A worker that takes longer for one chunk hangs (default 300)", 0},
     {"budget", KEY_BUDGET, "SECONDS", 0,
      "Start no chunk later than this; what did not fit is inconclusive, by name", 0},
-    {"require", KEY_REQUIRE, "CAP", 0, "Fail if this could not run: gpu, noise, all (may be repeated)", 0},
+    {"require", KEY_REQUIRE, "CAP", 0,
+     "Fail if this could not run: gpu, all (no cell skipped), or a capability: noise, seeded, top_k, ... "
+     "(may be repeated)",
+     0},
     {"allow-inconclusive", KEY_ALLOW, 0, 0, "Exit 0 where the verdict is inconclusive", 0},
     {"seed", KEY_SEED, "N", 0, "Use these draws instead of the plan's own", 0},
     {"out", 'o', "DIR", 0, "Write results.jsonl and junit.xml there", 0},
@@ -60,6 +63,18 @@ static long whole(struct argp_state *state, const char *name, const char *text, 
     if (*end || end == text || errno || value < low || value > high)
         argp_error(state, "--%s: '%s' is not a whole number from %ld to %ld", name, text, low, high);
     return value;
+}
+
+static void require_known(struct argp_state *state, const char *text)
+{
+    char known[512] = "gpu, all";
+    bool found = !strcmp(text, "gpu") || !strcmp(text, "all");
+    for (size_t i = 0; sut_capability_words[i]; i++) {
+        found |= !strcmp(text, sut_capability_words[i]);
+        strcat(strcat(known, ", "), sut_capability_words[i]); /* a dozen short words */
+    }
+    if (!found)
+        argp_error(state, "--require: '%s' is unknown; accepted: %s", text, known);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -102,8 +117,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         options->session.reseeded = true;
         break;
     case KEY_REQUIRE:
-        if (strcmp(text, "gpu") && strcmp(text, "noise") && strcmp(text, "all"))
-            argp_error(state, "--require: '%s' is unknown; accepted: gpu, noise, all", text);
+        require_known(state, text);
         if (options->requires == CLI_REQUIRE_MAX)
             argp_error(state, "--require: given more than %d times", CLI_REQUIRE_MAX);
         options->require[options->requires ++] = text;

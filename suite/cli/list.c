@@ -79,7 +79,7 @@ int cli_list(int argc, char **argv)
 {
     static const struct argp argp = {
         options, parse,
-        NULL,    "The checks: what each asks, the mutant it must catch, and on which cell of plan gate.",
+        NULL,    "The checks: what each asks, a mutant it must catch, and on which plan and cell.",
         NULL,    NULL,
         NULL};
     struct arguments arguments = {0};

@@ -16,16 +16,18 @@
 
 struct arguments {
     const char *plan, *golden, *out, *cells;
-    const char *takes, *dtype;
+    const char *takes, *dtype, *like;
     bool noise;
 };
 
-enum { KEY_GOLDEN = 256, KEY_CELL, KEY_NOISE };
+enum { KEY_GOLDEN = 256, KEY_CELL, KEY_NOISE, KEY_LIKE };
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Where to write (needed)", 0},
     {"takes", 't', "KIND", 0, "What the sampler is handed: logits (default) or probabilities", 0},
     {"dtype", 'd', "DTYPE", 0, "f32 (default), f16 or bf16", 0},
     {"noise", KEY_NOISE, 0, 0, "The sampler takes noise: also the agreement cells (large)", 0},
+    {"like", KEY_LIKE, "RECORDING", 0,
+     "Ask for all that this sampler announced and claims in an earlier recording, of any plan", 0},
     {"cell", KEY_CELL, "PREFIX", 0, "Only cells whose name starts so", 0},
     {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans", 0},
     {0}};
@@ -50,6 +52,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_NOISE:
         arguments->noise = true;
         break;
+    case KEY_LIKE:
+        arguments->like = text;
+        break;
     case KEY_CELL:
         arguments->cells = text;
         break;
@@ -64,6 +69,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         if (!arguments->plan || !arguments->out)
             argp_error(state, "a plan and -o FILE are needed");
+        if (arguments->like && (arguments->takes || arguments->dtype || arguments->noise))
+            argp_error(state, "--like says it all: --takes, --dtype and --noise have no place here");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -162,14 +169,25 @@ static void write_file(struct session *session, const char *file, struct trouble
 }
 
 /* A stand-in for the hello that a connected worker would have sent. */
-static void assume(struct sut *sut, const struct arguments *arguments)
+static int assume(struct sut *sut, const struct arguments *arguments, struct trouble *trouble)
 {
-    sut->kind = strcmp(arguments->takes, "logits") ? VALUE_PROBABILITIES : VALUE_LOGITS;
-    sut->dtype = !strcmp(arguments->dtype, "f32")   ? VALUE_F32
-                 : !strcmp(arguments->dtype, "f16") ? VALUE_F16
-                                                    : VALUE_BF16;
+    const char *takes = arguments->takes ? arguments->takes : "logits",
+               *dtype = arguments->dtype ? arguments->dtype : "f32";
+    sut->kind = strcmp(takes, "logits") ? VALUE_PROBABILITIES : VALUE_LOGITS;
+    sut->dtype = !strcmp(dtype, "f32") ? VALUE_F32 : !strcmp(dtype, "f16") ? VALUE_F16 : VALUE_BF16;
     sut->noise = arguments->noise;
     sut->temperature = true;
+    if (!arguments->like)
+        return 0;
+    struct recording recording;
+    int failed = recording_open(&recording, (char *[]){(char *)(uintptr_t)arguments->like}, 1, trouble);
+    if (!failed) {
+        struct frame hello = recording.hello;
+        recording.hello = (struct frame){0}; /* sut_read takes it over */
+        failed = sut_read(sut, &hello, arguments->like, trouble);
+    }
+    recording_free(&recording);
+    return failed;
 }
 
 int cli_requests(int argc, char **argv)
@@ -184,7 +202,7 @@ int cli_requests(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct arguments arguments = {.takes = "logits", .dtype = "f32", .cells = ""};
+    struct arguments arguments = {.cells = ""};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct cli_options common = cli_defaults;
     common.plan = arguments.plan;
@@ -196,8 +214,7 @@ int cli_requests(int argc, char **argv)
     cli_catch_signals();
     if (!cli_plan(&plan, &common, &trouble)) {
         session.plan = &plan;
-        assume(&session.sut, &arguments);
-        if (!session_prepare(&session, &trouble))
+        if (!assume(&session.sut, &arguments, &trouble) && !session_prepare(&session, &trouble))
             write_file(&session, arguments.out, &trouble);
     }
     session_free(&session);

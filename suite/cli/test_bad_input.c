@@ -211,7 +211,8 @@ static void wrong_arguments_are_usage(void **state)
         {"run --timeout nan", "--timeout: 'nan' is not a number of seconds above 0"},
         {"run --budget ''", "--budget: '' is not a number of seconds above 0"},
         {"run --seed 0x10", "--seed: '0x10' is not a whole number"},
-        {"run --require luck", "--require: 'luck' is unknown; accepted: gpu, noise, all"},
+        {"run --require luck",
+         "--require: 'luck' is unknown; accepted: gpu, all, temperature, noise, seeded"},
         {"run --warp", "unrecognized option '--warp'"},
         {"run word", "unexpected argument 'word'"},
         {"run --sut", "option '--sut' requires an argument"},
@@ -224,6 +225,7 @@ static void wrong_arguments_are_usage(void **state)
         {"requests", "a plan and -o FILE are needed"},
         {"requests ./small.json", "a plan and -o FILE are needed"},
         {"requests ./small.json -o r --dtype f8", "--dtype: 'f8' is unknown; accepted: f32, f16, bf16"},
+        {"requests ./small.json -o r --like ./x --noise", "--like says it all"},
         {"requests ./small.json -o r --takes bets",
          "--takes: 'bets' is unknown; accepted: logits, probabilities"},
         {"judge", "a recording is needed"},
@@ -308,6 +310,8 @@ static void recordings_that_do_not_fit_are_refused(void **state)
 static void a_recording_that_lacks_a_cell_is_judged_without(void **state)
 {
     (void)state;
+    child_start("exec \"$B\"/samplegate requests ./small.json -o r --like ./absent");
+    child_refused(2, "./absent: No such file or directory");
     assert_int_equal(system("\"$B\"/samplegate requests ./small.json --cell a -o some &&"
                             "\"$B\"/samplegate-host reference < some > part"),
                      0);

@@ -128,8 +128,9 @@ static const struct frame *recorded(const struct recording *recording, const str
                  frame_get(request, "chunk"), frame_get(request, "stage"),
                  frame_get(request, "batch") ? " at batch " : "",
                  frame_get(request, "batch") ? frame_get(request, "batch") : "",
-                 frame_find(request, "noise") ? " (such a cell is asked for by `samplegate requests --noise`)"
-                                              : "");
+                 frame_find(request, "noise")
+                     ? " (such a cell is asked for by `samplegate requests --noise`, or --like)"
+                     : "");
     return found;
 }
 

@@ -4,6 +4,10 @@
 
 #include "suite/judge/worker.h"
 
+const char *const sut_capability_words[] = {
+    "temperature", "noise",        "seeded",     "top_k",    "top_p", "min_p",   "penalties",
+    "logit_bias",  "allowed_mask", "min_tokens", "kept_out", "route", "resolve", NULL};
+
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word);

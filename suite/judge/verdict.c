@@ -58,10 +58,10 @@ const char *verdict_lacks(const struct session *session, const struct tally *tal
     for (size_t i = 0; require && require[i]; i++) {
         if (!strcmp(require[i], "gpu") && strncmp(session->sut.device, "cuda", 4))
             return "gpu";
-        if (!strcmp(require[i], "noise") && !session->sut.noise)
-            return "noise";
         if (!strcmp(require[i], "all") && (tally->skipped || !tally->ran))
             return "all";
+        if (strcmp(require[i], "gpu") && strcmp(require[i], "all") && !sut_can(&session->sut, require[i]))
+            return require[i];
     }
     return NULL;
 }
@@ -127,9 +127,10 @@ struct verdict verdict_run(const struct session *session, const char *const *req
         verdict = say("pass", EXIT_PASS);
         char certified[160];
         certified_words(&tally, certified, sizeof certified);
-        SENTENCE("%zu cells of plan %s, %zu statistics, none rejected (%zu looked at twice), %s; false-alarm "
+        SENTENCE("%zu cells of plan %s, %zu statistics, none rejected (%zu looked at twice)%s%s; false-alarm "
                  "probability of the run %.1e",
-                 tally.ran, session->plan->name, tally.statistics, tally.flagged, certified,
+                 tally.ran, session->plan->name, tally.statistics, tally.flagged,
+                 tally.to_certify ? ", " : "", tally.to_certify ? certified : "",
                  budget_total(session->plain, session->fine));
     }
     if (tally.skipped) {

@@ -27,7 +27,7 @@ struct tally tally_session(const struct session *session);
 /* "4 of 7 tables certified within epsilon 0.02 (over all ids, each with confidence 1 - 1e-06)" */
 void certified_words(const struct tally *tally, char *text, size_t bytes);
 
-/* `require`: words from --require, NULL-terminated: gpu, noise, all. Unknown words were refused before. */
+/* `require`: words from --require, NULL-terminated: gpu, all, capabilities. Unknown words were refused before. */
 /* The first required capability that this session did not exercise, or NULL. */
 const char *verdict_lacks(const struct session *session, const struct tally *tally,
                           const char *const *require);

@@ -27,6 +27,8 @@ int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trou
 void sut_free(struct sut *sut);
 /* Does it draw tokens at all? An engine's routing and defaults only answer questions. */
 bool sut_draws(const struct sut *sut);
+/* All capability words a hello may have, NULL-terminated (frame.h). */
+extern const char *const sut_capability_words[];
 /* Does its hello have this word among the capabilities? */
 bool sut_can(const struct sut *sut, const char *word);
 /* A text that its contract claims under this key. False: it claims nothing. */

@@ -172,12 +172,12 @@ static cJSON *event_check(const struct session *session, const struct check *che
     }
     if (ran + errors + stopped + skipped == 0)
         return NULL;
-    const char *status = rejected                            ? "fail"
-                         : errors                            ? "error"
-                         : stopped                           ? "inconclusive"
-                         : ran                               ? "pass"
-                         : check->family == FAMILY_AGREEMENT ? "not-claimed"
-                                                             : "skipped";
+    const char *status = rejected                              ? "fail"
+                         : errors                              ? "error"
+                         : stopped                             ? "inconclusive"
+                         : ran                                 ? "pass"
+                         : check->family != FAMILY_EQUIVALENCE ? "not-claimed"
+                                                               : "skipped";
     cJSON *json = object("check");
     if (*role)
         cJSON_AddStringToObject(json, "sut", role);

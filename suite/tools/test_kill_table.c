@@ -26,13 +26,12 @@ static void a_checks_mutant_is_made_for_it(void **state)
     for (size_t i = 0; i < check_registry_count; i++) {
         const struct check *check = &check_registry[i];
         const struct mutant_about *about = mutant_named(check->mutant);
-        if (!about || !about->check || strcmp(about->check, check->key) != 0)
+        if (!about) /* kill_table says so, and fails */
+            continue;
+        if (!about->check || strcmp(about->check, check->key) != 0)
             fail_msg("%s names the mutant %s, which is for %s", check->key, check->mutant,
-                     !about         ? "nothing: there is none"
-                     : about->check ? about->check
-                                    : "no check");
-        assert_non_null(strchr(about->cell, '/'));
-        assert_string_equal(strchr(about->cell, '/') + 1, check->mutant_cell);
+                     about->check ? about->check : "no check");
+        assert_string_equal(about->cell, check->mutant_cell);
     }
 }
 
