@@ -66,7 +66,7 @@ struct statistic {
     struct tail tail;
     double value, expected;
     char smallest_effect[64]; /* what this statistic could just have seen, or "" */
-    char text[160];           /* observed against expected, in words, when it is rejected */
+    char text[400];           /* observed against expected, in words, when it is rejected */
     /* filled in by the judge: */
     double level; /* at which it was rejected or not, in its last stage */
     bool flagged; /* in stage one */
@@ -113,4 +113,5 @@ void check_contrast(const struct check *, const struct check_input *, struct evi
 void check_tail(const struct check *, const struct check_input *, struct evidence *);
 void check_edge(const struct check *, const struct check_input *, struct evidence *);
 void check_near_tie(const struct check *, const struct check_input *, struct evidence *);
+void check_questions(const struct check *, const struct check_input *, struct evidence *);
 #endif

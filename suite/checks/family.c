@@ -1,8 +1,11 @@
 /* family.c: the families whose cells run a script. */
 #include "suite/checks/family.h"
 
+#include "suite/checks/questions.h"
+
 static const struct family families[] = {
-    {FAMILIES, NULL},
+    {FAMILY_PREDICATE, questions_script},
+    {FAMILY_DEFAULTS, questions_script},
 };
 
 const struct family *family_scripted(enum cell_family family)

@@ -104,8 +104,15 @@ static void agreement_line(const struct cell_result *result, const char *word)
 
 static void script_line_show(const struct cell_result *result, const char *word)
 {
-    printf("  %-19s %7s %9llu   %zu messages, %zu statistics   %s%s%s\n", result->cell->name,
-           vocab_words(result), (unsigned long long)script_draws(&result->script[0]), result->script[0].lines,
+    const struct script *script = &result->script[0];
+    size_t questions = 0;
+    char asked[48] = "";
+    for (size_t i = 0; i < script->lines; i++)
+        questions += script->line[i].questions;
+    if (questions)
+        snprintf(asked, sizeof asked, "%zu questions in ", questions);
+    printf("  %-19s %7s %9llu   %s%zu messages, %zu statistics   %s%s%s\n", result->cell->name,
+           vocab_words(result), (unsigned long long)script_draws(script), asked, script->lines,
            result->evidence.count, word_colour(word), word, PLAIN);
 }
 
@@ -190,7 +197,7 @@ static void every_statistic(const struct cell_result *result)
 {
     for (size_t s = 0; s < result->evidence.count; s++) {
         const struct statistic *statistic = &result->evidence.statistic[s];
-        char text[256], p[24];
+        char text[sizeof statistic->text + 80], p[24];
         int column = printf("    %-23s %-17s p %s", statistic->check->key, statistic->name,
                             p_value(p, sizeof p, statistic->tail.p));
         if (statistic->flagged && !statistic->violation)

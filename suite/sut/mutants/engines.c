@@ -11,10 +11,18 @@ static const struct engine_mutant {
     struct engine replace;
 } mutants[] = {
     {.about = {"clean-engine", .sentence = "The unbroken engine: SGLang 0.5.20.", .published = "none"}},
-    {.about = {"greedy-or", MUTANT_ROUTING, "predicate.history", "card/history",
-               "A batch is greedy if one of its requests is: sampled neighbours get the argmax.",
+    {.about = {"greedy-or", MUTANT_ROUTING, "predicate.path", "card/path",
+               "Requests taken together are greedy if one of them is: sampled neighbours get the argmax.",
                "batch-param-leak: https://github.com/sgl-project/sglang/pull/6055"},
      .replace.together = mutant_greedy_or},
+    {.about = {"greedy-kept", MUTANT_ROUTING, "predicate.history", "card/history",
+               "A running batch that was greedy stays so whoever joins it.",
+               "batch-param-leak: https://github.com/sgl-project/sglang/pull/6055"},
+     .replace.join = mutant_greedy_kept},
+    {.about = {"last-admitted", MUTANT_ROUTING, "predicate.history", "card/history",
+               "A prefill batch takes the path of the request admitted last.",
+               "batch-param-leak: https://github.com/EvolvingLMMs-Lab/lmms-eval/issues/1325"},
+     .replace.admit = mutant_last_admitted},
     {.about = {"one-side", MUTANT_ROUTING, "predicate.path", "card/path",
                "Of two requests joined, only the first one's filters count.",
                "mixed-batch: https://github.com/vllm-project/vllm/pull/14301"},
@@ -145,6 +153,7 @@ const struct engine *samplegate_engine(const char *id)
     PLANT(flags);
     PLANT(together);
     PLANT(path);
+    PLANT(admit);
     PLANT(join);
     PLANT(state);
 #undef PLANT

@@ -19,6 +19,9 @@ size_t mutant_recomputed(enum engine_reading reading, const struct engine_batch 
                          struct engine_flags *flags);
 int mutant_never_fresh(enum engine_reading reading, struct engine_batch *running,
                        struct engine_batch *prefill);
+int mutant_greedy_kept(enum engine_reading reading, struct engine_batch *running,
+                       struct engine_batch *prefill);
+int mutant_last_admitted(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags);
 int mutant_float_flags(enum engine_reading reading, const struct engine_values *values,
                        struct engine_flags *flags, struct engine_refusal *refusal);
 int mutant_top_k_one(enum engine_reading reading, const struct engine_values *values,

@@ -49,6 +49,27 @@ int mutant_never_fresh(enum engine_reading reading, struct engine_batch *running
     return 0;
 }
 
+/* is_all_greedy of the side that was there first. */
+int mutant_greedy_kept(enum engine_reading reading, struct engine_batch *running,
+                       struct engine_batch *prefill)
+{
+    struct engine_flags before, after;
+    const bool had_rows = CLEAN->state(reading, running, &before) > 0;
+    if (CLEAN->join(reading, running, prefill))
+        return -1;
+    if (had_rows && CLEAN->state(reading, running, &after) > 0)
+        running->flags.all_greedy = before.all_greedy;
+    return 0;
+}
+
+int mutant_last_admitted(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags)
+{
+    if (CLEAN->admit(prefill, id, flags))
+        return -1;
+    prefill->flags = *flags;
+    return 0;
+}
+
 int mutant_float_flags(enum engine_reading reading, const struct engine_values *values,
                        struct engine_flags *flags, struct engine_refusal *refusal)
 {
