@@ -99,6 +99,8 @@ struct check {
 extern const struct check check_registry[];
 extern const size_t check_registry_count;
 
+/* Does the check look at such a cell? Those of a family do, but where each cell is one golden's: that golden's alone. */
+bool check_looks_at(const struct check *check, const struct plan_cell *cell);
 /* Does a --check PREFIX select this key? "" selects all; a prefix ends at a dot or at the key's end. */
 bool check_selected(const struct check *check, const char *prefix);
 

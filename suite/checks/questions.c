@@ -160,8 +160,8 @@ static void differs(const struct golden_case *this, const char *member, const ch
         return;
     snprintf(name, sizeof name, "%zu/%.30s", hearing->cases, member);
     struct statistic *statistic = violation(hearing, name);
-    snprintf(statistic->text, sizeof statistic->text, "%s: %s is %.60s, answered %.60s. %.200s", this->id,
-             member, golden, ours, effect_of(this));
+    snprintf(statistic->text, sizeof statistic->text, "%s: %s should be %.60s, the answer is %.60s. %.200s",
+             this->id, member, golden, ours, effect_of(this));
     trouble_flatten(statistic->text);
 }
 
@@ -181,8 +181,9 @@ static void open_answers(struct hearing *hearing, const struct script_line *line
         return;
     }
     struct statistic *statistic = violation(hearing, line->name);
-    snprintf(statistic->text, sizeof statistic->text, "%zu questions want a JSON array of %zu answers. %.250s",
-             line->questions, line->questions, trouble.text);
+    snprintf(statistic->text, sizeof statistic->text,
+             "%zu questions want a JSON array of %zu answers. %.250s", line->questions, line->questions,
+             trouble.text);
 }
 
 static int hear(const struct golden_case *this, const void *shared)
@@ -209,8 +210,6 @@ void check_questions(const struct check *check, const struct check_input *in, st
     struct hearing hearing = {.check = check, .script = in->script, .evidence = evidence};
     struct golden_check golden;
     struct golden_outcome outcome;
-    if (strcmp(strchr(check->key, '.') + 1, in->cell->name) != 0)
-        return; /* the family's other cell */
     if (!claims_read(&hearing.claims, in->sut) || !golden_of(in->cell, hear, &golden))
         return; /* the script was built, so this cannot be */
     golden_walk(in->plan->golden_dir, &golden, &hearing, &outcome);

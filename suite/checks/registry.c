@@ -174,6 +174,13 @@ const struct check check_registry[] = {
 };
 const size_t check_registry_count = sizeof check_registry / sizeof *check_registry;
 
+bool check_looks_at(const struct check *check, const struct plan_cell *cell)
+{
+    const bool own = check->family == FAMILY_PREDICATE || check->family == FAMILY_DEFAULTS;
+    return check->family == cell->family &&
+           (!own || strcmp(strchr(check->key, '.') + 1, cell->name) == 0);
+}
+
 bool check_selected(const struct check *check, const char *prefix)
 {
     size_t length = strlen(prefix);

@@ -96,7 +96,7 @@ static void explain(const struct session *session, const struct check *check)
     printf("  smallest effect seen 999 times in 1,000 at stage one's level %.0e, by cell of plan %s:\n",
            BUDGET_STAGE_ONE, session->plan->name);
     for (size_t i = 0; i < session->plan->cells; i++)
-        if (session->cell[i].selected && session->cell[i].cell->family == check->family)
+        if (session->cell[i].selected && check_looks_at(check, session->cell[i].cell))
             explain_cell(session, &session->cell[i], check);
 }
 

@@ -37,8 +37,12 @@ void chunk_request(const struct session *session, const struct plan_chunk *chunk
     frame_set_u64(request, "draws", chunk->draws);
     frame_set_u64(request, "seed", chunk->seed);
     frame_set(request, "kind", result->kind == VALUE_LOGITS ? "logits" : "probabilities");
-    frame_add(request, "values", dtypes[session->sut.dtype], 2, (uint64_t[]){1, vocab},
+    frame_add(request, "values", dtypes[session->sut.dtype], 2, (uint64_t[]){result->rows, vocab + cell->pad},
               result->bits ? (const void *)result->bits : result->values);
+    if (cell->pad)
+        frame_set_u64(request, "columns", vocab);
+    if (result->row_index)
+        frame_add(request, "row_index", FRAME_I32, 1, (uint64_t[]){chunk->draws}, result->row_index);
     if (result->kind == VALUE_LOGITS && cell->temperature != 1)
         frame_add(request, "temperature", FRAME_F64, 1, (uint64_t[]){1}, &cell->temperature);
     if (noise)

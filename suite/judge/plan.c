@@ -20,6 +20,7 @@
 #define PLAN_CELLS_MAX 4096
 #define DRAWS_MAX 1000000000
 #define BATCH_SIZE_MAX 65536
+#define PAD_MAX 65536
 #define SHARE_MAX 1000000 /* greatest denominator: share * draws stays within 64 bits */
 
 const char *const cell_family_names[FAMILIES + 1] = {"equivalence", "agreement",  "boundary",
@@ -148,17 +149,20 @@ static int read_cell_table(const struct plan *plan, struct plan_cell *cell, cons
     return json_trouble(at, trouble, "\"table\" names no table of this plan; its tables are: %s", known);
 }
 
-/* What only an equivalence cell has, and must have. */
+/* What only an equivalence cell has: epsilon and certify, always, and pad. */
 static int read_certificate(struct plan_cell *cell, const struct json_cursor *at, struct trouble *trouble)
 {
     static const char *const names[] = {"none", "ids", "bins", NULL};
     int certify;
+    int64_t pad = 0;
     if (json_number(at, "epsilon", 0, 1, &cell->epsilon, trouble) ||
-        json_one_of(at, "certify", names, &certify, trouble))
+        json_one_of(at, "certify", names, &certify, trouble) ||
+        (json_has(at, "pad") && json_integer(at, "pad", 1, PAD_MAX, &pad, trouble)))
         return -1;
     if (cell->epsilon <= 0 || cell->epsilon >= 1)
         return json_trouble(at, trouble, "\"epsilon\" must be above 0 and below 1, is %g", cell->epsilon);
     cell->certify = (enum cell_certify)certify;
+    cell->pad = (size_t)pad;
     return 0;
 }
 
@@ -166,7 +170,7 @@ static int read_cell(const struct plan *plan, struct plan_cell *cell, const stru
                      struct trouble *trouble)
 {
     static const char *const equivalence[] = {"family",  "name",    "table",     "temperature", "draws",
-                                              "epsilon", "certify", "published", NULL};
+                                              "epsilon", "certify", "published", "pad",         NULL};
     static const char *const agreement[] = {"family", "name",      "table", "temperature",
                                             "draws",  "published", NULL};
     static const char *const drawn[] = {"family", "name", "table", "temperature", "draws", NULL};

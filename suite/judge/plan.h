@@ -6,6 +6,7 @@
 #include "suite/oracle/table.h"
 
 #define PLAN_BATCHES_MAX 8
+#define PLAN_CHUNK_DRAWS_MAX 65536
 
 enum cell_family {
     FAMILY_EQUIVALENCE, /* draws are counted */
@@ -35,6 +36,7 @@ struct plan_cell {
     const struct table *table; /* of the plan; NULL where the family's golden holds the rows */
     double temperature;        /* 1 if absent */
     uint64_t draws;            /* of the first stage; 0 where the family's golden decides */
+    size_t pad;                /* columns behind the vocabulary of every row; 0: one dense row */
     double epsilon;            /* the total variation that still counts as equivalent */
     enum cell_certify certify;
     char published[32]; /* a figure to print beside ours, or "" */

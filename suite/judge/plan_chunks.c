@@ -8,7 +8,6 @@
 
 #include "suite/judge/plan.h"
 
-#define CHUNK_DRAWS_MAX 65536
 #define CHUNK_MULTIPLE 64
 #define CHUNK_ELEMENTS ((uint64_t)1 << 28)       /* draws * vocab a chunk: the work of about a second */
 #define CHUNK_NOISE_ELEMENTS ((uint64_t)1 << 23) /* where the request carries noise: 32 MiB of it */
@@ -17,8 +16,8 @@ static uint64_t draws_of_chunk(const struct plan_cell *cell)
 {
     uint64_t elements = cell->family == FAMILY_AGREEMENT ? CHUNK_NOISE_ELEMENTS : CHUNK_ELEMENTS;
     uint64_t draws = elements / cell->table->vocab;
-    if (draws > CHUNK_DRAWS_MAX)
-        draws = CHUNK_DRAWS_MAX;
+    if (draws > PLAN_CHUNK_DRAWS_MAX)
+        draws = PLAN_CHUNK_DRAWS_MAX;
     draws -= draws % CHUNK_MULTIPLE;
     return draws ? draws : CHUNK_MULTIPLE;
 }

@@ -10,6 +10,9 @@
 #include "suite/checks/family.h"
 #include "suite/judge/stage.h"
 
+#define PADDED_ROWS 3
+#define PADDING 16384.0f /* exact in every dtype; as a logit or as a weight it outweighs all of a table */
+
 static void *allocate(size_t count, size_t bytes)
 {
     void *memory = calloc(count ? count : 1, bytes);
@@ -28,7 +31,7 @@ static bool selected(const struct session *session, const struct plan_cell *cell
 {
     bool looked_at = false;
     for (size_t i = 0; i < check_registry_count; i++)
-        looked_at |= check_registry[i].family == cell->family &&
+        looked_at |= check_looks_at(&check_registry[i], cell) &&
                      check_selected(&check_registry[i], session->options.checks);
     return looked_at && has_prefix(cell->name, session->options.cells);
 }
@@ -63,19 +66,37 @@ enum cell_state session_script(const struct session *session, struct cell_result
     return start == SCRIPT_READY ? CELL_PENDING : start == SCRIPT_SKIP ? CELL_SKIPPED : CELL_ERROR;
 }
 
+/* Padding behind the row, and the padded row once more: whoever steps by the vocabulary reads padding, which wins. */
+static void prepare_padding(struct cell_result *result, size_t vocab)
+{
+    const size_t stride = vocab + result->cell->pad;
+    if (result->rows == 1)
+        return;
+    for (size_t i = vocab; i < stride; i++)
+        result->values[i] = PADDING;
+    for (size_t row = 1; row < result->rows; row++)
+        memcpy(result->values + row * stride, result->values, stride * sizeof *result->values);
+    result->row_index = allocate(PLAN_CHUNK_DRAWS_MAX, sizeof *result->row_index);
+    for (size_t d = 0; d < PLAN_CHUNK_DRAWS_MAX; d++)
+        result->row_index[d] = (int32_t)(d % result->rows);
+}
+
 /* The cell's table as this SUT is handed it, and its law. */
 static void prepare_law(struct session *session, struct cell_result *result)
 {
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
-    size_t vocab = cell->table->vocab;
-    result->values = allocate(vocab, sizeof *result->values);
+    size_t vocab = cell->table->vocab, elements;
+    result->rows = cell->pad ? PADDED_ROWS : 1;
+    elements = result->rows * (vocab + cell->pad);
+    result->values = allocate(elements, sizeof *result->values);
     result->pmf = allocate(vocab, sizeof *result->pmf);
     law_hand_over(cell->table->logits, vocab, cell->temperature, result->kind, sut->dtype, result->values,
                   result->pmf);
+    prepare_padding(result, vocab);
     if (sut->dtype != VALUE_F32) {
-        result->bits = allocate(vocab, sizeof *result->bits);
-        for (size_t i = 0; i < vocab; i++)
+        result->bits = allocate(elements, sizeof *result->bits);
+        for (size_t i = 0; i < elements; i++)
             result->bits[i] = law_bits(result->values[i], sut->dtype);
     }
     for (size_t i = 0; i < vocab; i++)
@@ -141,7 +162,7 @@ static void evaluate(const struct session *session, const struct cell_result *re
     };
     for (size_t i = 0; i < check_registry_count; i++) {
         const struct check *check = &check_registry[i];
-        if (check->family == result->cell->family && check_selected(check, session->options.checks))
+        if (check_looks_at(check, result->cell) && check_selected(check, session->options.checks))
             check->evaluate(check, &input, evidence);
     }
 }
@@ -311,6 +332,7 @@ void session_free(struct session *session)
         }
         free(result->values);
         free(result->bits);
+        free(result->row_index);
         free(result->pmf);
         free(result->token);
         evidence_free(&result->evidence);

@@ -22,8 +22,10 @@ struct cell_result {
     enum cell_state state;
     char why[1024];
     enum value_kind kind;         /* what is handed over */
-    float *values;                /* [vocab], exactly representable in the SUT's dtype */
-    uint16_t *bits;               /* [vocab] the same in 16 bits, or NULL for f32 */
+    size_t rows;                  /* that are handed over: 1, or equal padded ones to step between */
+    float *values;                /* [rows, vocab + pad], exactly representable in the SUT's dtype */
+    uint16_t *bits;               /* the same in 16 bits, or NULL for f32 */
+    int32_t *row_index;           /* [PLAN_CHUNK_DRAWS_MAX] the rows in turn, or NULL: there is one */
     double *pmf;                  /* [vocab] the law of those values */
     double heaviest;              /* largest probability */
     struct cell_counts counts[2]; /* by stage - 1 */

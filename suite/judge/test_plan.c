@@ -22,7 +22,7 @@ static const char good[] =
     "\"flat\", \"vocab\": 6}],\n"
     "\"cells\": [{\"family\": \"equivalence\", \"name\": \"a\", \"table\": \"six\", \"temperature\": 0.7, "
     "\"draws\": 1000000000, "
-    "\"epsilon\": 0.01, \"certify\": \"bins\", \"published\": \"0.0023\"},\n"
+    "\"epsilon\": 0.01, \"certify\": \"bins\", \"published\": \"0.0023\", \"pad\": 65536},\n"
     "{\"family\": \"agreement\", \"name\": \"b\", \"table\": \"two\", \"draws\": 7}]}";
 
 static char path[] = "/tmp/samplegate-plan-XXXXXX";
@@ -91,6 +91,7 @@ static void every_field(void **state)
     assert_true(a->family == FAMILY_EQUIVALENCE && a->certify == CERTIFY_BINS && a->temperature == 0.7);
     assert_true(a->epsilon == 0.01 && a->draws == 1000000000 && a->table == &plan.table[1]);
     assert_string_equal(a->name, "a");
+    assert_true(a->pad == 65536 && b->pad == 0);
     assert_string_equal(a->published, "0.0023");
     assert_true(b->family == FAMILY_AGREEMENT && b->certify == CERTIFY_NONE && b->temperature == 1);
     assert_true(b->draws == 7 && b->table == &plan.table[0]);
@@ -177,6 +178,10 @@ static void bad_plans_refused(void **state)
         {"0.01", "1", "cells[0]: \"epsilon\" must be above 0 and below 1, is 1"},
         {"0.01", "-0.01", "cells[0].epsilon: must be from 0 to 1"},
         {"\"certify\": \"bins\", ", "", "cells[0]: \"certify\" is missing"},
+        {"\"pad\": 65536", "\"pad\": 65537", "cells[0].pad: must be an integer from 1 to 65536, is 65537"},
+        {"\"pad\": 65536", "\"pad\": 0", "cells[0].pad: must be an integer from 1 to 65536, is 0"},
+        {"\"pad\": 65536", "\"pad\": 1.5", "cells[0].pad: must be an integer"},
+        {"\"draws\": 7", "\"draws\": 7, \"pad\": 3", "cells[1]: unknown key \"pad\""},
         {"\"bins\"", "\"all\"", "cells[0].certify: \"all\" is unknown; accepted: none, ids, bins"},
         {"0.7", "0", "cells[0]: \"temperature\" must be above 0"},
         {"0.7", "-1", "cells[0].temperature: must be from 0"},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """test_torch.py: torch.py run by host.py, where this Python, or Debian's, has torch; elsewhere it says that it was skipped:
 python3 test_torch.py"""
+import json
 import math
 import os
 import struct
@@ -62,7 +63,7 @@ class Torch(Child):
         self.assertEqual(set(expected), {1, 2})
         (answer, _), (_, token) = self.torch(["rule=race", "takes=logits"], hello(), frame)
         self.assertEqual([answer[key] for key in ("name", "dtype", "takes", "capabilities", "device")],
-                         ["torch-race", "f32", "logits", "temperature noise", "cpu"])
+                         ["torch-race", "f32", "logits", "temperature noise top_k top_p min_p kept_out", "cpu"])
         self.assertEqual(answer["version"], answer["version:torch"])
         self.assertRegex(answer["file:torch/version.py"], "^[0-9a-f]{64}$")
         self.assertEqual(token, expected)
@@ -73,7 +74,58 @@ class Torch(Child):
             (_, token), = self.torch(["dtype=" + dtype.lower()], sample(200, 8, values=values, arrays=[indices(*[0, 1] * 100)]))
             self.assertEqual((set(token[::2]), set(token[1::2])), ({0, 2}, {1}))
 
+    # Tokens of SGLang 0.5.20's own multinomial_with_seed, run from its wheel; positions 0 to 11.
+    HALVES = [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 128]
+    SIMPLE = {42: "010001400012", 0: "010205000001", -1: "110000040001", (1 << 32) + 42: "212014104012"}
+    REVERSED = {"simple": "757567477754", "whole": "767776377765", "top_k 3": "767776677765"}
+
+    def seeded_frame(self, row, seed, *arrays, **changed):
+        values = ("values", "F32", [1, len(row)], floats(row))
+        return sample(12, 5, values=values, arrays=[longs("seeds", *[seed] * 12), longs("positions", *range(12)), *arrays], **changed)
+
+    def test_seeded(self):
+        padded, reverse = self.HALVES + [9, 9], self.HALVES[::-1]
+        one_filtered = longs("top_k", *[3 if d == 7 else -1 for d in range(12)])
+        frames = [self.seeded_frame(self.HALVES, seed) for seed in self.SIMPLE]
+        frames += [self.seeded_frame(padded, 42, columns="8"), self.seeded_frame(self.HALVES, 42, one_filtered),
+                   sample(12, 5, 42, values=("values", "F32", [1, 8], floats(self.HALVES))),
+                   self.seeded_frame(reverse, 42), hello()]
+        *answers, (answer, _) = self.torch(["rule=seeded"], *frames)
+        tokens = ["".join(map(str, token)) for _, token in answers]
+        # Padding, a filtered neighbour and the seed of the chunk in the place of the draws' own: all as seed 42 says.
+        self.assertEqual(tokens, list(self.SIMPLE.values()) + [self.SIMPLE[42]] * 3 + [self.REVERSED["simple"]])
+        self.assertEqual((answer["capabilities"], json.loads(answer["contract"])),
+                         ("seeded top_k top_p min_p kept_out", {"rng_keying": "seed, position, column", "filters": "sglang-pytorch"}))
+
+    def test_seeded_by_rank(self):
+        reverse, k3, p75 = self.HALVES[::-1], longs("top_k", 3), doubles("top_p", .75)
+        frames = [self.seeded_frame(reverse, 42), self.seeded_frame(reverse, 42, longs("top_k", 8)), self.seeded_frame(reverse, 42, k3),
+                  self.seeded_frame(reverse, 42, k3, p75), self.seeded_frame(reverse, 42, doubles("min_p", .1))]
+        *answers, (refused, _) = self.torch(["rule=seeded", "noise=rank"], *frames)
+        expected = [self.REVERSED[name] for name in ("simple", "whole", "top_k 3", "top_k 3")]
+        self.assertEqual(["".join(map(str, token)) for _, token in answers], expected)
+        self.assertEqual((refused["message"], refused["text"]), ("unsupported", "no min_p with noise=rank: SGLang refuses it with a seed"))
+
+    def test_filters(self):
+        # Ranks: id 2 (1/2), id 0 (1/4), then the ties 1 and 4 (1/8 each); id 3 has nothing.
+        row = [1 / 4, 1 / 8, 1 / 2, 0, 1 / 8]
+        values = ("values", "F32", [1, 5], floats(row))
+        k, p, m = (lambda x: longs("top_k", x)), (lambda x: doubles("top_p", x)), (lambda x: doubles("min_p", x))
+        kept = [([k(-1)], "11101"), ([k(9)], "11101"), ([k(3)], "11100"), ([k(1)], "00100"), ([p(.5)], "10100"), ([p(.4)], "00100"),
+                ([p(.75)], "11100"), ([p(.8)], "11100"), ([m(.5)], "10100"), ([m(.25)], "11101"), ([k(2), p(.9)], "10100"),
+                ([k(3), m(.3)], "10100"), ([p(1e-9)], "00100")]
+        bad = [k(0), k(-2), p(0), p(1.5), p(float("nan")), m(-.1), m(2)]
+        frames = [sample(40, 16, values=values, arrays=arrays, kept="1") for arrays, _ in kept]
+        frames += [sample(values=values, arrays=[array]) for array in bad] + [sample(20000, 500, values=values, arrays=[k(2)])]
+        answers = self.torch(["rule=race"], *frames)
+        for (answer, token), (_, ids) in zip(answers, kept):
+            self.assertEqual(answer["kept"], ([1, 5], list(map(int, ids))))
+            self.assertLessEqual(set(token), {id for id, flag in enumerate(ids) if flag == "1"})
+        self.assertEqual([answer["message"] for answer, _ in answers[len(kept):-1]], ["error"] * len(bad))
+        self.assert_frequencies(answers[-1][1], 20000, [1 / 3, 0, 2 / 3, 0, 0])
+
     def test_a_bad_option(self):
+        self.assertEqual(run(["torch", "noise=rank"], hello(), PYTHON)[:2], (2, b""))
         status, output, errors = run(["torch", "threads=0"], hello(), PYTHON)
         self.assertEqual((status, output), (2, b""))
         self.assertIn("host.py: option threads=0", errors)
