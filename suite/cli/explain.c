@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "suite/checks/family.h"
 #include "suite/cli/cli.h"
 
 struct arguments {
@@ -15,7 +16,8 @@ struct arguments {
 
 enum { KEY_GOLDEN = 256 };
 static const struct argp_option options[] = {
-    {"plan", 'p', "NAME|FILE", 0, "The plan whose cells and draws are meant (default gate)", 0},
+    {"plan", 'p', "NAME|FILE", 0,
+     "The plan whose cells and draws are meant (default: gate, or card where CHECK has no cell in gate)", 0},
     {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans", 0},
     {0}};
 
@@ -66,6 +68,10 @@ static void explain_cell(const struct session *session, struct cell_result *resu
                (unsigned long long)script_draws(&result->script[0]), result->script[0].lines);
         return;
     }
+    if (result->state == CELL_SKIPPED) { /* what is asked depends on the sampler's claims */
+        printf("    %-19s %9s  one wrong answer is enough\n", result->cell->name, "");
+        return;
+    }
     struct evidence evidence = {0};
     struct check_input input = {.plan = session->plan,
                                 .cell = result->cell,
@@ -100,6 +106,15 @@ static void explain(const struct session *session, const struct check *check)
             explain_cell(session, &session->cell[i], check);
 }
 
+/* Families of scripts have their cells in the design card. */
+static const char *default_plan(const char *checks)
+{
+    for (size_t i = 0; i < check_registry_count; i++)
+        if (check_selected(&check_registry[i], checks) && !family_scripted(check_registry[i].family))
+            return cli_defaults.plan;
+    return "card";
+}
+
 int cli_explain(int argc, char **argv)
 {
     static const struct argp argp = {options,
@@ -111,8 +126,11 @@ int cli_explain(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct arguments arguments = {.common = cli_defaults};
+    arguments.common.plan = NULL;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct cli_options *common = &arguments.common;
+    if (!common->plan)
+        common->plan = default_plan(arguments.check);
     common->session.checks = arguments.check;
     struct trouble trouble = {0};
     struct plan plan = {0};
