@@ -138,8 +138,9 @@ $(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
 $(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
 	$(call link,-shared,)
 # Which mutants there are, and which check is to reject each.
-$(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table: LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libengines.a $(BUILD)/libkernels.a
-$(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table: $(BUILD)/libmutants.a
+KNOW_MUTANTS := $(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table $(BUILD)/tests/suite/checks/test_questions
+$(KNOW_MUTANTS): LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libengines.a $(BUILD)/libkernels.a
+$(KNOW_MUTANTS): $(BUILD)/libmutants.a
 $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 
@@ -157,7 +158,7 @@ $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libe
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
-$(BUILD)/tests/suite/sut/mutants/test_mutants: | $(BUILD)/mutants.so
+$(BUILD)/tests/suite/sut/mutants/test_mutants $(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
 

@@ -196,9 +196,10 @@ static int hear(const struct golden_case *this, const void *shared)
     if (hearing->cases % QUESTIONS_A_MESSAGE == 0)
         open_answers(hearing, line);
     hearing->cases++;
-    hearing->unsupported += line->state == LINE_UNSUPPORTED;
-    if (!hearing->answer)
+    if (line->state == LINE_UNSUPPORTED || !hearing->answer) {
+        ++*(line->state == LINE_UNSUPPORTED ? &hearing->unsupported : &hearing->wrong);
         return 0;
+    }
     int different = golden_compare(this, group, hearing->answer, differs);
     hearing->wrong += different > 0;
     hearing->answer = hearing->answer->next;
@@ -218,7 +219,7 @@ void check_questions(const struct check *check, const struct check_input *in, st
     statistic->tail = (struct tail){1, 1};
     statistic->value = (double)(hearing.cases - hearing.unsupported - hearing.wrong);
     statistic->expected = (double)hearing.cases;
-    statistic->violation = hearing.differences > 0;
+    statistic->violation = hearing.wrong > 0;
     snprintf(statistic->text, sizeof statistic->text,
              "of %zu cases of %s, %zu answered as golden/%s has them, %zu unsupported; %zu members differ",
              hearing.cases, hearing.claims.engine, hearing.cases - hearing.unsupported - hearing.wrong,

@@ -6,12 +6,12 @@ struct arguments {
     const char *sut;
 };
 
-static const struct argp_option options[] = {
-    {"sut", 's', "SPEC", 0,
-     "The sampler: reference[:RULE], python:torch[@VENV][,rule=multinomial], PATH/TO/PLUGIN.so, "
-     "exec:COMMAND, recording:FILE (default reference)",
-     0},
-    {0}};
+static const struct argp_option options[] = {{"sut", 's', "SPEC", 0,
+                                              "The sampler: reference[:RULE], engine[:NAME], "
+                                              "python:torch[@VENV][,rule=multinomial], PATH/TO/PLUGIN.so, "
+                                              "exec:COMMAND, recording:FILE (default reference)",
+                                              0},
+                                             {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
