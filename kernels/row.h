@@ -1,4 +1,4 @@
-/* row.h: what is prepared once for a row, internal to kernels/ and its tests.
+/* row.h: what is prepared once for a row, internal to kernels/, its tests and `golden verify`.
  * SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_ROW_H
 #define SAMPLEGATE_ROW_H

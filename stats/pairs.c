@@ -12,16 +12,12 @@
 
 static struct pairs pairs_at(uint64_t equal, uint64_t pairs, double coincidence)
 {
-    coincidence = fmin(1, coincidence); /* a rounding above, where one id has it all */
     return (struct pairs){(double)pairs * coincidence, binomial_test(equal, pairs, coincidence)};
 }
 
 struct pairs pairs_test(uint64_t equal, uint64_t pairs, const double *pmf, size_t vocab)
 {
-    double coincidence = 0;
-    for (size_t id = 0; id < vocab; id++)
-        coincidence += pmf[id] * pmf[id];
-    return pairs_at(equal, pairs, coincidence);
+    return pairs_at(equal, pairs, match_probability(pmf, vocab));
 }
 
 struct pairs pairs_test_given(uint64_t equal, uint64_t pairs, const uint64_t *counts, size_t vocab)

@@ -62,6 +62,48 @@ struct pairs pairs_test(uint64_t equal, uint64_t pairs, const double *pmf, size_
  * pairs scatter no more than a binomial. */
 struct pairs pairs_test_given(uint64_t equal, uint64_t pairs, const uint64_t *counts, size_t vocab);
 
+/* sum p^2: the chance that two independent draws are equal. */
+double match_probability(const double *pmf, size_t vocab);
+
+/* One place where equal pairs were counted. */
+struct match_look {
+    int64_t lag; /* in steps, or in rows */
+    int64_t row; /* match_rows: the first of the two rows; else -1 */
+    uint64_t pairs, equal;
+};
+/* Equal pairs at many places: the most extreme place of each side, its p after Bonferroni over the places looked at. At
+ * each place the number of equal pairs is exactly binomial, so p is never too small, whatever the law and however few
+ * the draws. No pairs: looks 0 and p = 1. */
+struct match {
+    struct tail upper, lower;      /* draws that repeat; draws that avoid each other: too regular */
+    struct match_look most, least; /* where upper and lower were found */
+    size_t looks;
+    double probability; /* of a pair to be equal */
+};
+#define MATCH_LAGS_MAX 1024
+#define MATCH_ROWS_MAX 64
+/* token[steps * lanes], step by step: pairs of one lane, 1 .. lags steps apart (at most MATCH_LAGS_MAX and half the
+ * steps). Over equal probabilities all pairs of a lag; else pairs without a draw in common, half as many. */
+struct match match_lags(const int32_t *token, size_t steps, size_t lanes, size_t lags, const double *pmf,
+                        size_t vocab);
+/* Two sequences: a[t] and b[t + lag] with |lag| <= lags, at most half the steps. */
+struct match match_between(const int32_t *a, const int32_t *b, size_t steps, size_t lags, const double *pmf,
+                           size_t vocab);
+/* token[calls * rows], call by call: any two of at most MATCH_ROWS_MAX rows, in the same call. */
+struct match match_rows(const int32_t *token, size_t calls, size_t rows, const double *pmf, size_t vocab);
+
+/* What `pairs` independent pairs must show to be rejected at `level` a side: `most` equal or more (pairs + 1: they
+ * cannot), `least` or fewer (-1: they cannot), and how likely that is. */
+struct match_critical {
+    int64_t most, least;
+    double upper, lower;
+};
+struct match_critical match_critical(uint64_t pairs, double probability, double level);
+/* The smallest chance of an equal pair that is seen as too many at `level` with probability `power`, or the largest that
+ * is seen as too few; exact. NaN: no number of equal pairs would be rejected. */
+double match_detectable_most(uint64_t pairs, double probability, double level, double power);
+double match_detectable_least(uint64_t pairs, double probability, double level, double power);
+
 /* Every id's exact binomial tails; the most extreme one after Bonferroni over ids (and per side). Best for one token
  * lost, gained or swapped. p of the result is already multiplied by the number of ids, and at most 1. */
 struct token_tails {

@@ -2,7 +2,9 @@
 import fnmatch
 import json
 
+import boundary_cases
 import defaults_cases
+import dependence
 import equivalence
 import predicate_cases
 import products
@@ -29,6 +31,10 @@ ENTRIES = {
                                 "source": SGLANG},
     "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
                                "source": SGLANG + "; hashes of full products"},
+    "dependence/match.json": {"kind": "model", "program": "golden/model/dependence.py", "version": dependence.VERSION, "python": PYTHON,
+                              "source": "binomial tails in whole numbers over equal probabilities, else in 60-digit decimals"},
+    "boundary/*.json": {"kind": "model", "program": "golden/model/boundary_cases.py", "version": boundary_cases.VERSION, "python": PYTHON,
+                        "source": "filters.py and penalties.py: exact rationals, each engine's rule as its source has it"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
     "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
     "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},

@@ -8,8 +8,12 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
+import boundary_cases
 import defaults
+import dependence
 import expectations
+import filters
+import penalties
 import predicate
 import tokens
 from digits import fifteen
@@ -257,6 +261,90 @@ class Vectors(unittest.TestCase):
                     self.assertEqual(philox4x32(tuple(value[:4]), tuple(value[4:6])), tuple(value[6:]))
                     checked += 1
         self.assertGreater(checked, 0)
+
+
+class Dependence(unittest.TestCase):
+    def test_every_outcome(self):
+        """Three pairs of every two draws from a law in whole numbers."""
+        for weights in ([1, 1, 1], [2, 1]):
+            total = sum(weights)
+            chances = [0] * 4
+            for draws in product(range(len(weights)), repeat=6):
+                equal = sum(draws[2 * k] == draws[2 * k + 1] for k in range(3))
+                chances[equal] += Fraction(math.prod(weights[i] for i in draws), total**6)
+            mass, scale = dependence.tails(3, Fraction(sum(w * w for w in weights), total**2))
+            self.assertEqual([scale(m) for m in mass], chances)
+            for level in (Fraction(1, 10), Fraction(1, 3), Fraction(9, 10)):
+                sums = [sum(chances[:k + 1]) for k in range(4)]
+                allowed = [k for k in range(4) if sums[k] <= level]
+                self.assertEqual(dependence.critical(mass, scale, level), (allowed[-1], sums[allowed[-1]]) if allowed else (-1, 0))
+
+    def test_probability(self):
+        self.assertEqual(dependence.probability(Law([0, None, 0, 0], 1)), Fraction(1, 3))
+        self.assertAlmostEqual(float(dependence.probability(Law([0, -710], 1))), 5 / 9, places=3)
+
+    def test_a_tail_on_its_level_is_refused(self):
+        with self.assertRaises(ValueError):
+            dependence.far(Fraction(1, 4), Fraction(1, 4))
+
+
+class Filters(unittest.TestCase):
+    """Worked by hand: weights, p, then the kept ids as vLLM and HF, llama.cpp, TensorRT-LLM's torch and FlashInfer have them, and
+    the masses of TensorRT-LLM's C++."""
+    F = Fraction
+    HAND = [
+        ((F(1, 2), F(1, 4), F(1, 4)), F(1, 2), {0}, {0}, {0, 1}, {0}, {0: F(1)}),
+        ((F(1, 4),) * 4, F(1, 2), {2, 3}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}, {0: F(1, 2), 1: F(1, 2)}),
+        ((F(1, 4),) * 4, F(1, 100), {3}, {0}, {0}, {0, 1, 2, 3}, {0: F(1)}),
+        ((F(1, 2), F(1, 4), F(1, 8), F(1, 8)), F(3, 4), {0, 1}, {0, 1}, {0, 1, 2}, {0, 1}, {0: F(2, 3), 1: F(1, 3)}),
+        ((F(1, 2), F(1, 4), F(1, 8), F(1, 8)), F(5, 8), {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0: F(4, 5), 1: F(1, 5)}),
+        ((F(2, 5), F(3, 10), F(3, 10)), F(1, 2), {0, 2}, {0, 1}, {0, 1}, {0, 1, 2}, {0: F(4, 5), 1: F(1, 5)}),
+    ]
+
+    def left(self, engine, weights, **parameters):
+        return filters.filtered(engine, dict(enumerate(weights)), parameters)[0]
+
+    def test_nucleus_by_hand(self):
+        for weights, p, vllm, llama, torch, flashinfer, cpp in self.HAND:
+            for engines, kept in ((("vllm-0.5.0", "vllm-v1", "hf-transformers"), vllm), (("llama.cpp",), llama),
+                                  (("tensorrt-llm-torch", "sglang-pytorch"), torch),
+                                  (("flashinfer-joint", "flashinfer-top-k-first"), flashinfer)):
+                for engine in engines:
+                    self.assertEqual(set(self.left(engine, weights, top_p=p)), kept, (engine, weights, p))
+            self.assertEqual(self.left("tensorrt-llm-cpp", weights, top_p=p), cpp)
+
+    def test_order_by_hand(self):
+        row = [Fraction(w, 100) for w in (40, 20, 12, 8)] + [Fraction(1, 100)] * 20
+        p, m = Fraction(89, 100), Fraction(1, 10)
+        self.assertEqual(set(self.left("vllm-0.5.0", row, top_p=p, min_p=m)), {0, 1, 2, 3})
+        self.assertEqual(set(self.left("vllm-v1", row, top_p=p, min_p=m)), {0, 1, 2})
+        row = [Fraction(w, 100) for w in (35, 25, 20, 5)] + [Fraction(3, 100)] * 5
+        self.assertEqual(set(self.left("flashinfer-joint", row, top_k=4, top_p=Fraction(82, 100))), {0, 1, 2, 3})
+        self.assertEqual(set(self.left("flashinfer-top-k-first", row, top_k=4, top_p=Fraction(82, 100))), {0, 1, 2})
+
+    def test_nothing_asked(self):
+        for engine in filters.ENGINES:
+            self.assertEqual(self.left(engine, [Fraction(3), Fraction(1)]), {0: Fraction(3, 4), 1: Fraction(1, 4)})
+
+    def test_penalties_by_hand(self):
+        asked = {"presence_penalty": 1, "repetition_penalty": Fraction(6, 5), "output": [0]}
+        for engine, expected in (("vllm-v1", Fraction(4, 3)), ("tensorrt-llm-cpp", Fraction(7, 3)), ("sglang", Fraction(5, 3))):
+            self.assertEqual(penalties.edited(engine, [Fraction(2)], asked, Fraction(1, 2)), [expected])
+        self.assertEqual([fifteen(mass) for mass in penalties.law([Fraction(1), None, Fraction(0)])],
+                         ["7.31058578630005e-01", "0.00000000000000e+00", "2.68941421369995e-01"])
+
+    def test_refused(self):
+        for parameters, name in (({"top_k": 0}, "top_k"), ({"top_p": 0}, "top_p"), ({"top_p": float("nan")}, "top_p"), ({"min_p": -1}, "min_p"),
+                                 ({"min_p": float("nan")}, "min_p"), ({"top_k": 1, "top_p": 2, "min_p": 1}, None)):
+            self.assertEqual(filters.refused(parameters), name)
+        self.assertEqual(penalties.refused({"repetition_penalty": float("nan")}, 3), "repetition_penalty")
+        self.assertEqual(penalties.refused({"output": [3]}, 3), "output")
+        self.assertIsNone(penalties.refused({"frequency_penalty": -2, "output": [2]}, 3))
+
+    def test_too_near(self):
+        case = boundary_cases.row("near", "", 2**24, [2**23 + 1, 2**23 - 1], top_p=0.5)
+        with self.assertRaises(ValueError):
+            boundary_cases.filtered(case, "vllm-v1")
 
 
 if __name__ == "__main__":

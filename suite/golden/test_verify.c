@@ -13,11 +13,13 @@
 #include <cmocka.h>
 
 #include "suite/golden/golden.h"
+#include "suite/golden/test_boundary.h"
 #include "suite/golden/test_engines.h"
 #include "suite/json/text.h"
 
 #define TABLES "equivalence/tables.json"
 #define TOKENS "agreement/tokens.json"
+#define MATCH "dependence/match.json"
 
 /* Two equal ids: p = 1/2 each; sum p^2 = 1/2; (2 (1/2)^(2/3))^(3/2) = sqrt 2; the plug-in distance of 200,000
  * draws has mean C(200000, 100000) 2^-200001 (Python integers). The hash is that of eight zero bytes. With
@@ -57,6 +59,17 @@ static const char tokens[] =
     "\"masked\":{\"every\":2,\"first\":0}},\"temperature\":0.7,\"bound\":\"1e-06\",\"left_out\":3,\n"
     "\"cases\":[{\"id\":\"race/0\",\"seed\":\"0\",\"position\":\"0\",\"token\":1}]}]}\n";
 
+/* Four pairs of a fair coin: all equal, or none, 1 in 16 each; three or more 5 in 16. One pair rejects nothing at 0.1. */
+static const char match[] =
+    "{\"schema\":\"samplegate-golden-1\",\"family\":\"dependence\",\"check\":\"match\",\"notes\":{},\n"
+    "\"groups\":[{\"source\":\"by hand\",\"version\":\"1\",\"cases\":[\n"
+    "{\"id\":\"four\",\"table\":{\"name\":\"t\",\"kind\":\"flat\",\"vocab\":2},\"pairs\":4,\"looks\":2,"
+    "\"level\":\"0.2\","
+    "\"probability\":\"0.5\",\"most\":4,\"upper\":\"0.0625\",\"least\":0,\"lower\":\"0.0625\"},\n"
+    "{\"id\":\"one\",\"table\":{\"name\":\"t\",\"kind\":\"flat\",\"vocab\":2},\"pairs\":1,\"looks\":1,"
+    "\"level\":\"0.1\","
+    "\"probability\":\"0.5\",\"most\":2,\"upper\":\"0\",\"least\":-1,\"lower\":\"0\"}]}]}\n";
+
 static char root[64];
 
 static const char *path_of(const char *file)
@@ -92,10 +105,25 @@ static void write_sums(const char *const *files)
     write_file("SHA256SUMS", sums);
 }
 
-static const char *const all_files[] = {
-    "PROVENANCE.json",  TOKENS, "calibration/chi.json", EFFECTIVE, NORMALIZE,
-    DEFAULTS_PRODUCTS,  TABLES, "kat/philox.txt",       HISTORY,   PATH,
-    PREDICATE_PRODUCTS, NULL};
+static const char *const all_files[] = {"PROVENANCE.json",
+                                        TOKENS,
+                                        COMBINED,
+                                        DEGENERATE,
+                                        MIN_P,
+                                        NUCLEUS,
+                                        PENALTIES,
+                                        TOP_K,
+                                        "calibration/chi.json",
+                                        EFFECTIVE,
+                                        NORMALIZE,
+                                        DEFAULTS_PRODUCTS,
+                                        TABLES,
+                                        "kat/philox.txt",
+                                        HISTORY,
+                                        PATH,
+                                        PREDICATE_PRODUCTS,
+                                        MATCH,
+                                        NULL};
 
 /* `text` with `from` replaced by `to`, in a static buffer. */
 static const char *changed(const char *text, const char *from, const char *to)
@@ -121,8 +149,9 @@ static const char *good_tables(void)
 static int make_good(void **state)
 {
     (void)state;
-    static const char *const folders[] = {"",      "equivalence",       "agreement", "calibration", "kat",
-                                          "model", "model/__pycache__", "predicate", "defaults"};
+    static const char *const folders[] = {"",         "equivalence", "agreement",         "calibration",
+                                          "kat",      "model",       "model/__pycache__", "predicate",
+                                          "defaults", "boundary",    "dependence"};
     snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -137,11 +166,16 @@ static int make_good(void **state)
     write_file("PROVENANCE.json",
                "{\"files\": {\"" TABLES "\": {\"by\": \"hand\"}}, \"more\": [\"" TOKENS
                "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY "\", \"" PREDICATE_PRODUCTS
-               "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\"]}\n");
+               "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\", \"" COMBINED
+               "\", \"" DEGENERATE "\", \"" MIN_P "\", \"" NUCLEUS "\", \"" PENALTIES "\", \"" TOP_K
+               "\", \"" MATCH "\"]}\n");
+    for (size_t i = 0; i < sizeof boundary_goldens / sizeof *boundary_goldens; i++)
+        write_file(boundary_goldens[i].file, boundary_goldens[i].text);
     for (size_t i = 0; i < sizeof engine_goldens / sizeof *engine_goldens; i++)
         write_file(engine_goldens[i].file, engine_golden_text(&engine_goldens[i]));
     write_file(TABLES, good_tables());
     write_file(TOKENS, tokens);
+    write_file(MATCH, match);
     write_sums(all_files);
     return 0;
 }
@@ -167,6 +201,15 @@ static int drop(void **state)
                                          NORMALIZE,
                                          PREDICATE_PRODUCTS,
                                          DEFAULTS_PRODUCTS,
+                                         MATCH,
+                                         "dependence",
+                                         COMBINED,
+                                         DEGENERATE,
+                                         MIN_P,
+                                         NUCLEUS,
+                                         PENALTIES,
+                                         TOP_K,
+                                         "boundary",
                                          "predicate",
                                          "defaults",
                                          "model/__pycache__",
@@ -199,9 +242,10 @@ static void verify_good(void)
     if (golden_verify(root, report, &reported, &trouble))
         fail_msg("%s", trouble.text);
     assert_string_equal(reported.text,
-                        "SHA256SUMS 11 0\nPROVENANCE.json 9 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
+                        "SHA256SUMS 18 0\nPROVENANCE.json 16 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
                         " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
-                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n");
+                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" NUCLEUS " 1 0\n" TOP_K " 1 0\n" MIN_P
+                        " 1 0\n" COMBINED " 1 0\n" PENALTIES " 1 0\n" DEGENERATE " 1 0\n" MATCH " 2 0\n");
 }
 
 /* Verification fails with exit 99 and a message that begins "golden WORD: ROOT/" and contains `what`. */
@@ -294,6 +338,43 @@ static const struct edit edits[] = {
      "64-bit integers are written as strings"},
     {TOKENS, "\"family\":\"agreement\"", "\"family\":\"equivalence\"", "damaged",
      "family: \"equivalence\" is unknown; accepted: agreement"},
+    {MATCH, "\"most\":4", "\"most\":3", "disagrees",
+     MATCH "#four: most: the golden has 3, this build computes 4"},
+    {MATCH, "\"least\":-1", "\"least\":0", "disagrees",
+     "#one: least: the golden has 0, this build computes -1"},
+    {MATCH, "\"lower\":\"0.0625", "\"lower\":\"0.0626", "disagrees", "#four: lower: the golden has 0.0626"},
+    {MATCH, "\"probability\":\"0.5\",\"most\":2", "\"probability\":\"0.4\",\"most\":2", "disagrees",
+     "#one: probability"},
+    {MATCH, "\"0.2\"", "\"2\"", "damaged", "\"level\" must be between 0 and 1"},
+    {NUCLEUS, "\"top_p\":0.5", "\"top_p\":0.75", "disagrees",
+     NUCLEUS
+     "#half: sglang-pytorch: kept: the golden has 0 1, this build computes 0 1 2: by the kernels and by the "
+     "oracle, written apart: suspect the golden's model"},
+    {NUCLEUS, "\"1/3\"", "\"3/9\",\"0\"", "damaged",
+     "mass: must have a figure for each of the 2 ids of \"kept\""},
+    {NUCLEUS, "\"1/3\"", "\"2/7\"", "disagrees", "#half: sglang-pytorch: mass of id 1: the golden has 2.857"},
+    /* A figure in which only the oracle, in double, differs. */
+    {NUCLEUS, "\"1/3\"", "\"0.33333333333\"", "disagrees",
+     "by the oracle; the kernels agree with the golden"},
+    {NUCLEUS, "],\"kept\":[0],\"mass\":[\"1\"],\"exact\":true}", "],\"kept\":[0],\"mass\":[\"1\"]}",
+     "disagrees",
+     "#half: flashinfer-joint: exact: the golden has false, this build computes true, by the oracle"},
+    {NUCLEUS, "\"sglang-pytorch\",", "", "damaged", "\"expect\" lacks the rule sglang-pytorch"},
+    {TOP_K, "\"values\":[2,1,1]", "\"values\":[2,2,1]", "disagrees",
+     "#one: flashinfer-joint: kept: the golden has 0, this"},
+    {TOP_K, "\"denominator\":4", "\"denominator\":3", "damaged",
+     "values[0]: over the denominator is nothing that a float"},
+    {TOP_K, "\"parameters\":{", "\"parameters\":{\"top-k\":1,", "damaged",
+     "parameters: unknown key \"top-k\""},
+    {MIN_P, "0x1.8p-1", "nan", "disagrees",
+     "#above: sglang-pytorch: refused: the golden has no refusal, this build computes min_p"},
+    {COMBINED, "0.25}", "0.25,\"min_tokens\":1}", "damaged",
+     "probabilities take no temperature and no edits"},
+    {PENALTIES, "\"0.5\"", "\"0.25\"", "disagrees", "#presence: sglang: logit of id 1: the golden has 2.5"},
+    {PENALTIES, "7.31058578630005e-01", "7.31058579630005e-01", "disagrees",
+     "by the oracle; the kernels agree"},
+    {DEGENERATE, "\"top_k\":0", "\"top_k\":1", "disagrees",
+     "#k-0: sglang-pytorch: refused: the golden has top_k"},
     {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
      "PROVENANCE.json: does not say where " TOKENS " comes from"},
     {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:2:1: expected"},

@@ -52,6 +52,13 @@ int golden_verify(const char *directory, golden_report report, void *context, st
         &golden_defaults_effective,
         &golden_defaults_normalize,
         &golden_defaults_products,
+        &golden_boundary_nucleus,
+        &golden_boundary_top_k,
+        &golden_boundary_min_p,
+        &golden_boundary_combined,
+        &golden_boundary_penalties,
+        &golden_boundary_degenerate,
+        &golden_dependence,
     };
     struct trouble found = {0};
     size_t files;

@@ -8,22 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Neumaier's sum: the error of n positive terms is about 2^-53 + n^2 2^-106, in any order. */
-struct sum {
-    double high, low;
-};
-
-static void sum_add(struct sum *sum, double term)
-{
-    double total = sum->high + term;
-    sum->low += fabs(sum->high) >= fabs(term) ? (sum->high - total) + term : (term - total) + sum->high;
-    sum->high = total;
-}
-
-static double sum_total(const struct sum *sum)
-{
-    return sum->high + sum->low;
-}
+#include "suite/oracle/sum.h"
 
 /* exp((logit - most) / temperature). */
 static double relative_weight(double logit, double most, double temperature)
@@ -44,17 +29,24 @@ static void divide_all(double *pmf, size_t vocab, double total)
         pmf[i] = total > 0 ? pmf[i] / total : 0;
 }
 
-void law_of_logits(const float *logits, size_t vocab, double temperature, double *pmf)
+void law_of_doubles(const double *logits, size_t vocab, double temperature, double *pmf)
 {
     double most = -INFINITY;
     for (size_t i = 0; i < vocab; i++)
-        most = fmax(most, (double)logits[i]);
+        most = fmax(most, logits[i]);
     struct sum sum = {0, 0};
     for (size_t i = 0; i < vocab; i++) {
-        pmf[i] = relative_weight((double)logits[i], most, temperature);
+        pmf[i] = relative_weight(logits[i], most, temperature);
         sum_add(&sum, pmf[i]);
     }
     divide_all(pmf, vocab, sum_total(&sum));
+}
+
+void law_of_logits(const float *logits, size_t vocab, double temperature, double *pmf)
+{
+    for (size_t i = 0; i < vocab; i++)
+        pmf[i] = (double)logits[i];
+    law_of_doubles(pmf, vocab, temperature, pmf);
 }
 
 void law_of_probabilities(const float *weights, size_t vocab, double *pmf)

@@ -17,6 +17,8 @@ uint16_t law_bits(float value, enum value_dtype dtype);
 /* pmf[vocab] of softmax(logits / temperature), with compensated sums. Logits are finite or -inf, whose probability is 0;
  * with no finite logit all are 0. */
 void law_of_logits(const float *logits, size_t vocab, double temperature, double *pmf);
+/* The same of logits in double; pmf may be `logits`. A NaN counts as minus infinity, and plus infinity leaves no law: all are 0. */
+void law_of_doubles(const double *logits, size_t vocab, double temperature, double *pmf);
 /* pmf[vocab] of weights, normalised; what is not above 0 counts as 0. */
 void law_of_probabilities(const float *weights, size_t vocab, double *pmf);
 
