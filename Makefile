@@ -28,7 +28,7 @@ PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
 MUTANTS  := $(call room,suite/sut/mutants)
 ENGINES  := $(call room,suite/sut/engines)
-JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/report suite/cli))
+JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/checks/boundary suite/checks/dependence suite/report suite/cli))
 TOOLS    := $(call room,suite/tools)
 TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
 
@@ -137,10 +137,10 @@ $(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
 	$(call link,-shared,)
 $(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
 	$(call link,-shared,)
-# Which mutants there are, and which check is to reject each.
-KNOW_MUTANTS := $(BUILD)/kill_table $(BUILD)/tests/suite/tools/test_kill_table $(BUILD)/tests/suite/checks/test_questions
-$(KNOW_MUTANTS): LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libengines.a $(BUILD)/libkernels.a
-$(KNOW_MUTANTS): $(BUILD)/libmutants.a
+# Who asks the tables of mutants themselves, and not a worker.
+MUTANT_USERS := $(BUILD)/kill_table $(patsubst %.c,$(BUILD)/tests/%,suite/tools/test_kill_table.c suite/checks/test_questions.c $(wildcard suite/sut/mutants/test_*.c))
+$(MUTANT_USERS): LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libengines.a $(BUILD)/libkernels.a
+$(MUTANT_USERS): $(BUILD)/libmutants.a
 $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
 
@@ -158,7 +158,7 @@ $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libe
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
-$(BUILD)/tests/suite/sut/mutants/test_mutants $(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
+$(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # check.sh BUILD [PART...]: every test, a line each, and the counts at the end; `make check` runs it after building.
 #
-# Parts (default: all): units python golden mutants engines calibrate asan valgrind clang nvcc.
+# Parts (default: all): units python golden mutants engines examples calibrate asan valgrind clang nvcc.
 # 0 only if nothing failed. What cannot run here is counted as skipped and named; REQUIRE=all makes a skip fail.
 set -u
 cd "$(dirname "$0")/.." || exit 99
 build=${1:-build}
 shift
-parts=${*:-units python golden mutants engines calibrate asan valgrind clang nvcc}
+parts=${*:-units python golden mutants engines examples calibrate asan valgrind clang nvcc}
 passed=0 failed=0 skipped=0
 logs=$build/check-logs
 mkdir -p "$logs"
@@ -88,15 +88,11 @@ part_mutants() {
     cat "$logs/kill-table-(make-mutants).log"
 }
 
-# Real samplers: the reference, PyTorch, the examples; and the same verdict from a recording.
+# Real samplers: the reference, PyTorch; and the same verdict from a recording.
 part_engines() {
     local gate=$build/samplegate torch='python:torch@/usr' work
     whole 'run quick: reference' "$gate" run --plan quick
     whole 'run quick: reference:categorical' "$gate" run --plan quick --sut reference:categorical
-    whole 'run quick: examples/sampler.py' "$gate" run --plan quick --sut python:suite/sut/examples/sampler.py --cell uniform-20
-    if ${CC:-cc} -shared -fPIC -O2 -I suite/sut -o "$build/example.so" suite/sut/examples/sampler.c; then
-        whole 'run quick: examples/sampler.c' "$gate" run --plan quick --sut "$build/example.so"
-    fi
     # One cell of a plan is no verdict on an upgrade, but its tokens are all there to compare.
     if [ -x "$build/tests/shim-host" ]; then
         whole 'compare: reference, cuda kernels on the host' bash -euo pipefail -c "
@@ -117,7 +113,30 @@ part_engines() {
     fi
 }
 
-part_calibrate() { whole 'calibrate: 5 runs of quick on fresh seeds' "$build/calibrate" 5; }
+# What the README tells users to copy, built as it says and judged; the broken one is rejected for the right reason.
+part_examples() {
+    local gate=$build/samplegate from=suite/sut/examples out=$build/examples
+    mkdir -p "$out"
+    whole 'run quick: sampler.py' "$gate" run --plan quick --cell uniform-20 --sut "python:$from/sampler.py"
+    whole 'build sampler.c' ${CC:-cc} -shared -fPIC -I suite/sut $from/sampler.c -o "$out/sampler.so"
+    whole 'run quick: sampler.c' "$gate" run --plan quick --sut "$out/sampler.so"
+    whole 'build sampler.c -DBROKEN' ${CC:-cc} -DBROKEN -shared -fPIC -I suite/sut $from/sampler.c -o "$out/broken.so"
+    whole 'run quick: sampler.c -DBROKEN is rejected' bash -c "
+        '$gate' run --plan quick --cell uniform-20 --sut '$out/broken.so' | tee '$logs/broken.txt'
+        [ \${PIPESTATUS[0]} -eq 1 ] && grep -q '^FAIL equivalence.batch on uniform-20' '$logs/broken.txt'"
+    if [ -x "$build/tests/shim-host" ]; then
+        whole 'build sampler.cu for the host' ${CXX:-g++} -x c++ -std=c++17 -shared -fPIC -I . -I suite/sut $from/sampler.cu -o "$out/sampler-shim.so"
+        whole 'run quick: sampler.cu on the host' "$gate" run --plan quick --cell masked-1000 \
+            --sut "exec:$build/tests/shim-host $out/sampler-shim.so device=cuda"
+        whole 'run card: sampler.cu on the host, padded' "$gate" run --plan card --cell padded-257 \
+            --sut "exec:$build/tests/shim-host $out/sampler-shim.so device=cuda"
+    fi
+    if [ -x "$build/elementary-host" ]; then
+        whole 'build sampler.cu with nvcc' "${NVCC:-${CUDA_HOME:+$CUDA_HOME/bin/}nvcc}" -std=c++17 -shared -Xcompiler -fPIC -I . -I suite/sut $from/sampler.cu -o "$out/sampler-cuda.so"
+    fi
+}
+
+part_calibrate() { whole 'calibrate: 5 runs of quick and card on fresh seeds' "$build/calibrate" 5; }
 
 sanitized='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
 part_asan() {

@@ -111,6 +111,11 @@ if why=$("$build/samplegate-host" cuda:race </dev/null 2>&1); then
     for rule in categorical race gumbel seeded; do
         step "cuda-$rule" "$build/samplegate" run --sut "cuda:$rule" --plan quick --require gpu --out "$log/cuda-$rule" || true
     done
+    # A stranger's plug-in on the device, as the README says it is built.
+    if step example-build "${NVCC:-${CUDA_HOME:+$CUDA_HOME/bin/}nvcc}" -std=c++17 -shared -Xcompiler -fPIC -I . -I suite/sut \
+        suite/sut/examples/sampler.cu -o "$log/sampler-cuda.so"; then
+        step example "$build/samplegate" run --sut "$log/sampler-cuda.so,device=cuda" --plan quick --require gpu --out "$log/example" || true
+    fi
     sanitizer=$(command -v compute-sanitizer || ls "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer 2>/dev/null || true)
     if [ -n "$sanitizer" ]; then sanitize; else not_run+=('compute-sanitizer (not installed)'); fi
 else

@@ -121,4 +121,7 @@ struct support support_test(const uint64_t *counts, const double *pmf, size_t vo
 
 /* Kolmogorov-Smirnov p-value that p[count] are uniform on [0,1]; sorts p in place. */
 double uniform_test(double *p, size_t count);
+/* The same on one side: that they are not smaller than uniform; what bounds a p-value from above passes. By Massart's
+ * bound, so false alarms are at most the level. */
+double uniform_test_small(double *p, size_t count);
 #endif

@@ -5,9 +5,11 @@ import json
 import boundary_cases
 import defaults_cases
 import dependence
+import determinism
 import equivalence
 import predicate_cases
 import products
+import replay
 import tokens
 from files import write_text
 from sums import listed
@@ -33,6 +35,10 @@ ENTRIES = {
                                "source": SGLANG + "; hashes of full products"},
     "dependence/match.json": {"kind": "model", "program": "golden/model/dependence.py", "version": dependence.VERSION, "python": PYTHON,
                               "source": "binomial tails in whole numbers over equal probabilities, else in 60-digit decimals"},
+    "determinism/tokens.json": {"kind": "model", "program": "golden/model/determinism.py", "version": determinism.VERSION, "python": PYTHON,
+                                "source": "rules, filters and hashes from their descriptions, logarithms in 60-digit decimals"},
+    "replay/batches.json": {"kind": "model", "program": "golden/model/replay.py", "version": replay.VERSION, "python": PYTHON,
+                            "source": "each request alone: penalties, temperature, filters and draw in 60-digit decimals"},
     "boundary/*.json": {"kind": "model", "program": "golden/model/boundary_cases.py", "version": boundary_cases.VERSION, "python": PYTHON,
                         "source": "filters.py and penalties.py: exact rationals, each engine's rule as its source has it"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
@@ -44,6 +50,8 @@ ENTRIES = {
     "kat/seeded.txt": {"kind": "witness", "version": "sglang 0.5.19, 0.5.20, 0.5.23",
                        "source": "hash kernel and sampler of the wheels on CPU (torch 2.15.0); the first two hashes also in "
                                  "https://github.com/sgl-project/sglang/issues/25106 and upstream's tests"},
+    "calibration/match.json": {"kind": "simulation", "program": "stats/test_match_calibration.c", "version": "1",
+                               "source": "independent draws; the file says how many and from which seeds"},
     "calibration/statistics.json": {"kind": "simulation", "program": "stats/test_calibration.c", "version": "1",
                                     "source": "simulated multinomial counts under the null hypothesis; the file says how many and from which seed"},
 }

@@ -15,11 +15,14 @@ import expectations
 import filters
 import penalties
 import predicate
+import replay
+import seeded
 import tokens
 from digits import fifteen
 from files import GOLDEN, without_duplicates
 from law import LN2, Law
 from philox import CATEGORICAL_STREAM, RACE_STREAM, WORD, philox4x32, words
+from request_row import Row, penalised
 from tables import logits_sha256, units_of, zipf_unit
 
 
@@ -244,6 +247,83 @@ class Engines(unittest.TestCase):
             found = defaults.effective(reading, endpoint, {}, server)
             self.assertEqual([found["temperature"][1], found["top_k"][1]], layers)
         self.assertEqual(defaults.effective("upstream", "responses", {}, {})["temperature"], (0.7, "default"))
+
+
+class Requests(unittest.TestCase):
+    HALVES = [Decimal(2) ** -k for k in (1, 2, 3, 4, 5, 6, 7, 7)]
+
+    def test_murmur3(self):
+        for text, hashed in ((b"", 0), (b"test", 0xBA6BD213), (b"abcd", 0x43ED676A)):
+            words = [int.from_bytes(text[i:i + 4], "little") for i in range(0, len(text), 4)]
+            self.assertEqual(seeded.murmur3(words), hashed)
+
+    def test_what_the_wheels_answered(self):
+        """golden/kat/seeded.txt: hashes, noise and tokens of SGLang's released wheels, which the model has not seen."""
+        rows = {"halves": self.HALVES, "halves-reversed": self.HALVES[::-1], "uniform-8": [Decimal(1) / 8] * 8,
+                "uniform-1000": [Decimal("0.001")] * 1000, "uniform-1300": [1 / Decimal(1300)] * 1300}
+        checked = 0
+        with open(os.path.join(GOLDEN, "kat", "seeded.txt"), encoding="utf-8") as file:
+            for word in (text.split("#")[0].split() for text in file):
+                if not word or word[1] == "uniform-151936":
+                    continue
+                checked += 1
+                if word[0] == "hash":
+                    self.assertEqual(seeded.seeded_hash(int(word[1]) % 2**64, int(word[2]), int(word[3])), int(word[4], 16))
+                elif word[0] == "gumbel":
+                    self.assertLess(abs(seeded.Seeded.exact(int(word[1], 16)) / Decimal(word[2]) - 1), Decimal("1e-10"))
+                elif word[0] == "tokens":
+                    columns = seeded.Columns(seeded.Seeded, rows[word[1]])
+                    for k, token in enumerate(word[4:]):
+                        self.assertEqual(columns.argmax(int(word[2]) % 2**64, int(word[3]) + k)[0], int(token))
+                else:  # by rank: heaviest first, and what top_k and top_p leave
+                    self.assertEqual(word[1], "halves-reversed")
+                    left = 8 if word[4] == "-1" else int(word[4])
+                    columns = seeded.Columns(seeded.Seeded, self.HALVES[:left] + [Decimal(0)] * (8 - left))
+                    for k, token in enumerate(word[6:]):
+                        rank = columns.argmax(int(word[2]) % 2**64, int(word[3]) + k)[0]
+                        self.assertEqual((7, 6, 5, 4, 3, 2, 0, 1)[rank], int(token))
+        self.assertGreater(checked, 30)
+
+    def test_seeded_2025_by_brute_force(self):
+        """Against double arithmetic on the published lines, where nothing is near."""
+        p = [0.5, 0.25, 0.125, 0.125]
+        columns = seeded.Columns(seeded.Seeded2025, [Decimal(x) for x in p])
+        for position in range(200):
+            step = (11 * 19349663 ^ position * 73856093) % 2**64
+            u = [((step * 8589934591 ^ c * 479001599) % 2**64) % 2**24 / 2**24 for c in range(4)]
+            score = [-math.log(-math.log(x + 1e-9) + 1e-9) + math.log(q + 1e-9) for x, q in zip(u, p)]
+            if sorted(score)[-1] - sorted(score)[-2] > 1e-3:
+                self.assertEqual(columns.argmax(11, position)[0], score.index(max(score)))
+
+    def test_rules_follow_the_filtered_law(self):
+        row = Row([1993, 710, 0, -3000, 0], {"top_k": 3})  # .70, .20, .10 of ids 0, 1, 2: the lowest of the two equal ones
+        self.assertEqual(row.kept, {0, 1, 2})
+        for rule, noise in (("categorical", "id"), ("race", "id"), ("torch-race", "id"), ("seeded", "id"), ("seeded", "rank")):
+            drawn = [row.draw(rule, noise, 6, k)[0] for k in range(2000)]
+            chi_square = sum((drawn.count(i) - 2000 * float(row.left.of_id(i))) ** 2 / (2000 * float(row.left.of_id(i))) for i in range(3))
+            self.assertLess(chi_square, 18.5)  # 2 degrees of freedom, 1e-4; the seeds are fixed
+
+    def test_filters_by_hand(self):
+        quarters = [2048, 2048, 0, 2048, None, 2048]  # 1/4 each but for e^-2
+        for request, kept in (({}, {0, 1, 2, 3, 5}), ({"top_k": 2}, {0, 1}), ({"top_p": 0.3}, {0, 1}), ({"min_p": 0.5}, {0, 1, 3, 5}),
+                              ({"top_k": 3, "top_p": 0.9, "min_p": 0.5}, {0, 1, 3}), ({"min_p": 0.5, "temperature": 4}, {0, 1, 2, 3, 5}),
+                              ({"top_p": 0.999}, {0, 1, 2, 3, 5}), ({"top_k": 1}, {0})):
+            self.assertEqual(Row(quarters, request).kept, kept)
+        with self.assertRaises(ValueError):
+            Row([0, 0], {"top_p": 0.5})  # the mass before id 1 is p: which side fp32 falls on is another matter
+        with self.assertRaises(ValueError):
+            Row([0, -710], {"min_p": 0.4999})  # e^(-710/1024) = 0.4998939
+
+    def test_penalties_by_hand(self):
+        units = [1024, -1024, None, 2048, 0]
+        asked = {"repetition_penalty": 2, "frequency_penalty": 0.5, "presence_penalty": 0.25, "prompt": (3,), "output": (0, 0, 1, 2)}
+        # 1 - 2/2 - 1/4 = -1/4, doubled; -1 - 1/2 - 1/4 doubled; in the prompt only: halved
+        self.assertEqual(penalised(units, asked), [-512, -3584, None, 1024, 0])
+
+    def test_batches_hold_the_same_requests(self):
+        orders = replay.batches(replay.REQUESTS)
+        self.assertEqual({tuple(sorted(orders[how])) for how in ("permuted", "joined")}, {tuple(orders["listed"])})
+        self.assertEqual([len(orders[how]) for how in ("filtered", "doubled", "alone")], [24, 36, 1])
 
 
 class Vectors(unittest.TestCase):

@@ -127,7 +127,7 @@ def race_token(law, noise, seed, position):
     """(token, gap in nats): argmax of x / T - ln q, which orders ids as p / q and as ln p + g do. Infinite gap: one live id."""
     word = words(seed, position, len(law.units), RACE_STREAM)
     scale = 1 / (1024 * float(law.temperature))
-    rough = [-math.inf if unit is None else unit * scale - math.log(noise.rough(w)) for unit, w in zip(law.units, word)]
+    rough = [-math.inf if unit is None else float(unit) * scale - math.log(noise.rough(w)) for unit, w in zip(law.units, word)]
     near = max(rough) - CANDIDATE_NATS
     scores = {}  # (logit, noise) -> (exact score, lowest id): equal pairs are one score, exactly
     for i, score in enumerate(rough):

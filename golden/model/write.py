@@ -1,6 +1,6 @@
 """write.py: regenerate the goldens of the independent model; the same input gives the same bytes.
 
-python3 golden/model/write.py                     everything (three minutes)
+python3 golden/model/write.py                     everything (four minutes)
 python3 golden/model/write.py provenance sums     only these steps, in this order: after a plan or another file was added
 """
 import sys
@@ -8,15 +8,18 @@ import sys
 import boundary_cases
 import defaults_cases
 import dependence
+import determinism
 import equivalence
 import predicate_cases
 import products
 import provenance
+import replay
 import sums
 import tokens
 
 STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "predicate": predicate_cases.write, "defaults": defaults_cases.write,
          "products": products.write, "boundary": boundary_cases.write, "dependence": dependence.write,
+         "determinism": determinism.write, "replay": replay.write,
          "provenance": provenance.write, "sums": sums.write}
 
 

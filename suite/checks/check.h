@@ -62,6 +62,7 @@ struct statistic {
     char name[40]; /* unique within (cell, check): "batch-32/upper" */
     bool violation;
     bool dependence; /* it looks at draws together: once it is rejected, no bound on the law holds */
+    bool bound;      /* p is never too small, but not uniform: the worst of many, after Bonferroni */
     enum statistic_kind kind;
     struct tail tail;
     double value, expected;
@@ -115,5 +116,12 @@ void check_contrast(const struct check *, const struct check_input *, struct evi
 void check_tail(const struct check *, const struct check_input *, struct evidence *);
 void check_edge(const struct check *, const struct check_input *, struct evidence *);
 void check_near_tie(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_kept(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_support(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_mass(const struct check *, const struct check_input *, struct evidence *);
+void check_boundary_refused(const struct check *, const struct check_input *, struct evidence *);
+void check_row(const struct check *, const struct check_input *, struct evidence *);
+void check_position(const struct check *, const struct check_input *, struct evidence *);
+void check_seed(const struct check *, const struct check_input *, struct evidence *);
 void check_questions(const struct check *, const struct check_input *, struct evidence *);
 #endif

@@ -43,7 +43,7 @@ struct golden_check {
 extern const struct golden_check golden_tables, golden_tokens, golden_predicate_path, golden_predicate_history,
     golden_predicate_products, golden_defaults_effective, golden_defaults_normalize, golden_defaults_products,
     golden_boundary_nucleus, golden_boundary_top_k, golden_boundary_min_p, golden_boundary_combined, golden_boundary_penalties,
-    golden_boundary_degenerate, golden_dependence;
+    golden_boundary_degenerate, golden_dependence, golden_determinism, golden_replay;
 
 /* Read DIRECTORY/family/check.json and hand every case to check->recompute. Returns 0, or -1 with one kind of trouble. */
 int golden_walk(const char *directory, const struct golden_check *check, void *context, struct golden_outcome *outcome);

@@ -14,6 +14,7 @@
 
 #include "suite/golden/golden.h"
 #include "suite/golden/test_boundary.h"
+#include "suite/golden/test_draws.h"
 #include "suite/golden/test_engines.h"
 #include "suite/json/text.h"
 
@@ -113,6 +114,8 @@ static const char *const all_files[] = {"PROVENANCE.json",
                                         NUCLEUS,
                                         PENALTIES,
                                         TOP_K,
+                                        DETERMINISM,
+                                        REPLAY,
                                         "calibration/chi.json",
                                         EFFECTIVE,
                                         NORMALIZE,
@@ -149,9 +152,9 @@ static const char *good_tables(void)
 static int make_good(void **state)
 {
     (void)state;
-    static const char *const folders[] = {"",         "equivalence", "agreement",         "calibration",
-                                          "kat",      "model",       "model/__pycache__", "predicate",
-                                          "defaults", "boundary",    "dependence"};
+    static const char *const folders[] = {
+        "",          "equivalence", "agreement", "calibration", "kat",         "model", "model/__pycache__",
+        "predicate", "defaults",    "boundary",  "dependence",  "determinism", "replay"};
     snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -168,7 +171,7 @@ static int make_good(void **state)
                "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY "\", \"" PREDICATE_PRODUCTS
                "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\", \"" COMBINED
                "\", \"" DEGENERATE "\", \"" MIN_P "\", \"" NUCLEUS "\", \"" PENALTIES "\", \"" TOP_K
-               "\", \"" MATCH "\"]}\n");
+               "\", \"" MATCH "\", \"" DETERMINISM "\", \"" REPLAY "\"]}\n");
     for (size_t i = 0; i < sizeof boundary_goldens / sizeof *boundary_goldens; i++)
         write_file(boundary_goldens[i].file, boundary_goldens[i].text);
     for (size_t i = 0; i < sizeof engine_goldens / sizeof *engine_goldens; i++)
@@ -176,6 +179,10 @@ static int make_good(void **state)
     write_file(TABLES, good_tables());
     write_file(TOKENS, tokens);
     write_file(MATCH, match);
+    char hex[65];
+    text_sha256(DETERMINISM_LINES, strlen(DETERMINISM_LINES), hex);
+    write_file(DETERMINISM, changed(determinism, "HASH", hex));
+    write_file(REPLAY, replay);
     write_sums(all_files);
     return 0;
 }
@@ -210,6 +217,10 @@ static int drop(void **state)
                                          PENALTIES,
                                          TOP_K,
                                          "boundary",
+                                         DETERMINISM,
+                                         REPLAY,
+                                         "determinism",
+                                         "replay",
                                          "predicate",
                                          "defaults",
                                          "model/__pycache__",
@@ -242,10 +253,11 @@ static void verify_good(void)
     if (golden_verify(root, report, &reported, &trouble))
         fail_msg("%s", trouble.text);
     assert_string_equal(reported.text,
-                        "SHA256SUMS 18 0\nPROVENANCE.json 16 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
+                        "SHA256SUMS 20 0\nPROVENANCE.json 18 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
                         " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
                         " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" NUCLEUS " 1 0\n" TOP_K " 1 0\n" MIN_P
-                        " 1 0\n" COMBINED " 1 0\n" PENALTIES " 1 0\n" DEGENERATE " 1 0\n" MATCH " 2 0\n");
+                        " 1 0\n" COMBINED " 1 0\n" PENALTIES " 1 0\n" DEGENERATE " 1 0\n" MATCH
+                        " 2 0\n" DETERMINISM " 1 1\n" REPLAY " 1 0\n");
 }
 
 /* Verification fails with exit 99 and a message that begins "golden WORD: ROOT/" and contains `what`. */
@@ -377,6 +389,7 @@ static const struct edit edits[] = {
      "#k-0: sglang-pytorch: refused: the golden has top_k"},
     {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
      "PROVENANCE.json: does not say where " TOKENS " comes from"},
+    DRAWS_EDITS,
     {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:2:1: expected"},
 };
 

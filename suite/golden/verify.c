@@ -59,6 +59,8 @@ int golden_verify(const char *directory, golden_report report, void *context, st
         &golden_boundary_penalties,
         &golden_boundary_degenerate,
         &golden_dependence,
+        &golden_determinism,
+        &golden_replay,
     };
     struct trouble found = {0};
     size_t files;

@@ -186,6 +186,26 @@ int json_u64_string(const struct json_cursor *at, const char *key, uint64_t *val
     return 0;
 }
 
+int json_i64_string(const struct json_cursor *at, const char *key, int64_t *value, struct trouble *trouble)
+{
+    struct json_cursor member;
+    const char *text = "";
+    char shown[80];
+    if (require(at, key, &member, trouble) || cursor_string(&member, &text, trouble))
+        return -1;
+    const char *first = text + (text[0] == '-');
+    size_t digits = strspn(first, "0123456789");
+    errno = 0;
+    long long number = strtoll(text, NULL, 10);
+    if (digits == 0 || first[digits] || (first[0] == '0' && strcmp(text, "0") != 0) || errno)
+        return json_trouble(&member, trouble,
+                            "must be a decimal integer from \"-9223372036854775808\" to "
+                            "\"9223372036854775807\" in a string, is %s",
+                            quoted(text, shown, sizeof shown));
+    *value = number;
+    return 0;
+}
+
 int json_double_string(const struct json_cursor *at, const char *key, double *value, struct trouble *trouble)
 {
     struct json_cursor member;

@@ -42,6 +42,7 @@ int json_string(const struct json_cursor *at, const char *key, const char **valu
 int json_number(const struct json_cursor *at, const char *key, double low, double high, double *value, struct trouble *trouble);
 int json_integer(const struct json_cursor *at, const char *key, int64_t low, int64_t high, int64_t *value, struct trouble *trouble);
 int json_u64_string(const struct json_cursor *at, const char *key, uint64_t *value, struct trouble *trouble); /* "38117" */
+int json_i64_string(const struct json_cursor *at, const char *key, int64_t *value, struct trouble *trouble); /* "-38117" */
 int json_double_string(const struct json_cursor *at, const char *key, double *value, struct trouble *trouble); /* decimal or C hexfloat */
 int json_one_of(const struct json_cursor *at, const char *key, const char *const *names, int *index, struct trouble *trouble);
 int json_array(const struct json_cursor *at, const char *key, struct json_cursor *array, size_t *length, struct trouble *trouble);

@@ -21,6 +21,8 @@ static const char text[] =
     " \"d\": \"-1.25e-3\", \"x\": \"0x1.8p-3\", \"inf\": \"inf\", \"huge\": \"1e999\", \"tiny\": \"1e-999\", "
     "\"nought\": \"0.0e5\",\n"
     " \"xtiny\": \"0x1p-2000\", \"space\": \" 1\", \"junk\": \"1.5x\", \"empty\": \"\",\n"
+    " \"least\": \"-9223372036854775808\", \"under\": \"-9223372036854775809\", \"most\": "
+    "\"9223372036854775807\", \"nothing\": \"0\", \"no\": \"-0\", \"dash\": \"-\",\n"
     " \"a\": [10, 20, 30, \"x\"], \"o\": {\"deep\": [{\"k\": 1}]}, \"b\": true, \"esc\": \"\\u001b[31m\"}";
 
 struct fixture {
@@ -62,6 +64,12 @@ static void values_read(void **state)
     assert_int_equal(integer, 42);
     assert_int_equal(json_u64_string(root, "u", &wide, &trouble), 0);
     assert_true(wide == UINT64_MAX);
+    assert_int_equal(json_i64_string(root, "least", &integer, &trouble), 0);
+    assert_true(integer == INT64_MIN);
+    assert_int_equal(json_i64_string(root, "most", &integer, &trouble), 0);
+    assert_true(integer == INT64_MAX);
+    assert_int_equal(json_i64_string(root, "nothing", &integer, &trouble), 0);
+    assert_true(integer == 0);
     assert_int_equal(json_double_string(root, "d", &number, &trouble), 0);
     assert_true(number == -1.25e-3);
     assert_int_equal(json_double_string(root, "x", &number, &trouble), 0);
@@ -154,6 +162,12 @@ static void wrong_values_refused(void **state)
         assert_int_equal(json_u64_string(root, not_u64[i], &wide, &trouble), -1);
         assert_non_null(strstr(
             trouble.text, "must be a decimal integer from \"0\" to \"18446744073709551615\" in a string"));
+    }
+    static const char *const not_i64[] = {"u", "under", "zero", "no", "dash", "space", "empty", "d", "junk"};
+    for (size_t i = 0; i < sizeof not_i64 / sizeof *not_i64; i++) {
+        struct trouble trouble = {0};
+        assert_int_equal(json_i64_string(root, not_i64[i], &integer, &trouble), -1);
+        assert_non_null(strstr(trouble.text, "must be a decimal integer from \"-9223372036854775808\" to "));
     }
     static const char *const not_double[] = {"inf", "huge", "tiny", "xtiny", "space", "empty", "junk", "s"};
     for (size_t i = 0; i < sizeof not_double / sizeof *not_double; i++) {

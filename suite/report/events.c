@@ -162,13 +162,17 @@ static cJSON *event_check(const struct session *session, const struct check *che
         const struct cell_result *result = &session->cell[i];
         if (!result->selected || !check_looks_at(check, result->cell))
             continue;
-        ran += result->state == CELL_RAN;
+        bool asked = false;
         errors += result->state == CELL_ERROR;
         stopped += result->state == CELL_STOPPED;
         skipped += result->state == CELL_SKIPPED;
-        for (size_t s = 0; s < result->evidence.count; s++)
-            rejected +=
-                result->evidence.statistic[s].check == check && result->evidence.statistic[s].confirmed;
+        for (size_t s = 0; s < result->evidence.count; s++) {
+            const struct statistic *statistic = &result->evidence.statistic[s];
+            asked |= statistic->check == check;
+            rejected += statistic->check == check && statistic->confirmed;
+        }
+        ran += result->state == CELL_RAN && asked;
+        skipped += result->state == CELL_RAN && !asked; /* its lines were not for this sampler */
     }
     if (ran + errors + stopped + skipped == 0)
         return NULL;

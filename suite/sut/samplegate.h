@@ -61,7 +61,8 @@ struct samplegate_tensor {
 };
 
 /* One batch: `draws` tokens, draw d from row row_index[d]. Pointers are valid during the call (on a GPU: until the
- * stream has passed it). Tensors, row_index, noise and outputs live on values.device; per-draw parameters on the host.
+ * stream has passed it). values, row_index, noise, logit_bias, allowed and the outputs live on values.device, which is the
+ * device that open() was given (samplegate-host: option device=cuda); per-draw parameters and token lists on the host.
  * A NULL parameter array means "off" for every draw, and its bit in `options` is then clear. */
 struct samplegate_call {
     size_t size;

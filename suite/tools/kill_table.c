@@ -54,6 +54,21 @@ static struct plan *plan_named(const char *name, struct trouble *trouble)
     return NULL;
 }
 
+/* In the registry; its length if there is none. */
+static size_t check_named(const char *key)
+{
+    size_t i = 0;
+    while (i < check_registry_count && strcmp(check_registry[i].key, key))
+        i++;
+    return i;
+}
+
+/* False for the clean one, and for a mutant whose check is not there yet. */
+static bool has_check(const struct mutant_about *about)
+{
+    return about->check && check_named(about->check) < check_registry_count;
+}
+
 /* "PLAN/CELL": the plan, and the cell's index in it. NULL with trouble. */
 static struct plan *meeting_plan(const char *meeting, size_t *cell, struct trouble *trouble)
 {
@@ -138,14 +153,8 @@ static bool print_row(const struct session *session, const struct mutant_about *
 static bool mutant_run(const struct mutant_about *about, const char *build, size_t table, bool others,
                        struct tally *tally, struct trouble *trouble)
 {
-    size_t cell = 0, check = 0;
-    while (check < check_registry_count && strcmp(check_registry[check].key, about->check))
-        check++;
-    if (check == check_registry_count) {
-        trouble_set(trouble, EXIT_USAGE, "mutant %s is for check %s, which there is not", about->id,
-                    about->check);
-        return false;
-    }
+    const size_t check = check_named(about->check);
+    size_t cell = 0;
     const struct plan *plan = meeting_plan(about->cell, &cell, trouble);
     if (!plan)
         return false;
@@ -173,7 +182,7 @@ static bool cell_used(size_t table, const struct plan *plan, const struct plan_c
     const size_t length = strlen(plan->name);
     const struct mutant_about *about;
     for (size_t i = 0; (about = tables[table].about(i)); i++)
-        if (about->check && !strncmp(about->cell, plan->name, length) && about->cell[length] == '/' &&
+        if (has_check(about) && !strncmp(about->cell, plan->name, length) && about->cell[length] == '/' &&
             !strcmp(about->cell + length + 1, cell->name))
             return true;
     return false;
@@ -226,7 +235,7 @@ static bool tables_clean(const char *build, struct tally *tally, struct trouble 
     bool passes = true;
     for (size_t t = 0; t < TABLES; t++)
         for (size_t i = 0; (about = tables[t].about(i)); i++)
-            if (about->check && !meeting_plan(about->cell, &cell, trouble))
+            if (has_check(about) && !meeting_plan(about->cell, &cell, trouble))
                 return false;
     for (size_t t = 0; t < TABLES; t++)
         for (size_t p = 0; p < PLANS_MAX && plans[p].cells; p++)
@@ -277,7 +286,7 @@ int main(int argc, char **argv)
     const struct mutant_about *about;
     for (size_t t = 0; t < TABLES && clean; t++)
         for (size_t i = 0; (about = tables[t].about(i)) && !trouble.exit; i++)
-            if (about->check)
+            if (has_check(about))
                 mutant_run(about, argv[1], t, others, &tally, &trouble);
     const bool enough = clean && !trouble.exit && print_counts(&tally) && tally.killed == tally.mutants;
     for (size_t p = 0; p < PLANS_MAX; p++)

@@ -54,6 +54,7 @@ static int32_t echo(const struct samplegate_call *call, int64_t d)
     sum += 1000000 * (double)list_sum(call->stop_ids, call->stop_offsets, d);
     sum +=
         10000000 * (double)((const float *)call->values.data)[call->row_index[d] * call->values.row_stride];
+    sum += 100000000 * (double)call->values.device;
     return (int32_t)sum;
 }
 

@@ -3,8 +3,8 @@
  *
  * The tokens are those of the reference; unlike reference.c this makes the calls at the batch size it was
  * asked for. SPDX-License-Identifier: MIT */
-#include "kernels/cuda.h"
 #include "suite/sut/host/builtin.h"
+#include "suite/sut/host/room.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,37 +16,11 @@ static const char contract[] =
     "{\"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest id\", "
     "\"nan_policy\": \"never drawn\"}";
 
-/* Device memory that grows. */
-struct room {
-    void *memory;
-    size_t bytes;
-};
-
 struct cuda {
     enum sampler_rule rule;
     struct cuda_device device;
     struct room values, row_index, temperature, noise, seeds, positions, token;
 };
-
-/* At least `bytes` of device memory, with what lies at `from` (if not NULL) on its way there. NULL with why
- * on failure. */
-static void *room_take(struct cuda *cuda, struct room *room, const void *from, size_t bytes,
-                       struct host_text *why)
-{
-    const char *failed = NULL;
-    if (bytes > room->bytes) {
-        cuda_memory_free(room->memory);
-        *room = (struct room){0};
-        failed = cuda_memory_new(&room->memory, bytes);
-        room->bytes = failed ? 0 : bytes;
-    }
-    if (!failed && from)
-        failed = cuda_copy_in(room->memory, from, bytes, cuda->device.stream);
-    if (!failed)
-        return room->memory;
-    host_say(why, "cuda: %zu bytes for the device: %s", bytes, failed);
-    return NULL;
-}
 
 /* The rows of the request on the device, in fp32 and with the stride they came with. */
 static const float *rows_take(struct cuda *cuda, const struct host_request *request, struct host_text *why)
@@ -54,11 +28,11 @@ static const float *rows_take(struct cuda *cuda, const struct host_request *requ
     const size_t stride = (size_t)request->row_stride, rows = (size_t)request->rows;
     const size_t bytes = rows * stride * sizeof(float);
     if (request->dtype == SAMPLEGATE_F32)
-        return room_take(cuda, &cuda->values, request->values, bytes, why);
+        return room_take(&cuda->values, request->values, bytes, cuda->device.stream, why);
     float *wide = host_memory(calloc(rows * stride, sizeof *wide));
     for (size_t row = 0; row < rows; row++)
         builtin_row(request, (int64_t)row, wide + row * stride);
-    const float *taken = room_take(cuda, &cuda->values, wide, bytes, why);
+    const float *taken = room_take(&cuda->values, wide, bytes, cuda->device.stream, why);
     const char *failed = cuda_wait(cuda->device.stream); /* `wide` is read until then */
     free(wide);
     if (taken && failed)
@@ -70,7 +44,7 @@ static const float *rows_take(struct cuda *cuda, const struct host_request *requ
 static int array_take(struct cuda *cuda, struct room *room, const void *from, size_t count, size_t size,
                       const void **taken, struct host_text *why)
 {
-    *taken = from ? room_take(cuda, room, from, count * size, why) : NULL;
+    *taken = from ? room_take(room, from, count * size, cuda->device.stream, why) : NULL;
     return from && !*taken ? -1 : 0;
 }
 
@@ -137,7 +111,7 @@ static int chunk_draw(struct cuda *cuda, const struct host_request *request, con
                    &noise, why) ||
         array_take(cuda, &cuda->seeds, request->seeds, draws, sizeof(int64_t), &seeds, why) ||
         array_take(cuda, &cuda->positions, request->positions, draws, sizeof(int64_t), &positions, why) ||
-        !(chunk.token = room_take(cuda, &cuda->token, token, token_bytes, why)))
+        !(chunk.token = room_take(&cuda->token, token, token_bytes, cuda->device.stream, why)))
         return -1;
     chunk.row_index = row_index;
     chunk.temperature = warmth;
@@ -181,7 +155,7 @@ static void cuda_end(void *self)
     struct room *const rooms[] = {&cuda->values, &cuda->row_index, &cuda->temperature, &cuda->noise,
                                   &cuda->seeds,  &cuda->positions, &cuda->token};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-        cuda_memory_free(rooms[i]->memory);
+        room_free(rooms[i]);
     cuda_close(&cuda->device);
     free(cuda);
 }

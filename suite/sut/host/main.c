@@ -5,7 +5,7 @@
  *   samplegate-host cuda[:RULE] [values=logits|probabilities]
  *   samplegate-host engine[:NAME]
  *   samplegate-host engine:PATH.so id=ID
- *   samplegate-host PATH.so [key=value ...]
+ *   samplegate-host PATH.so [device=cpu|cuda] [key=value ...]
  *
  * Frames come on stdin and go to stdout. Exit 0 at the end of input, 2 if the sampler cannot be opened, 1 if
  * the stream breaks. SPDX-License-Identifier: MIT */
@@ -24,7 +24,7 @@ static int usage(void)
                     "                       [penalties=ENGINE] [noise=id|rank]\n"
                     "       samplegate-host cuda[:RULE] [values=logits|probabilities]\n"
                     "       samplegate-host engine[:NAME] | engine:PATH.so id=ID\n"
-                    "       samplegate-host PATH.so [key=value ...]\n");
+                    "       samplegate-host PATH.so [device=cpu|cuda] [key=value ...]\n");
     return 2;
 }
 

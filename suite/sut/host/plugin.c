@@ -3,7 +3,7 @@
  * The plug-in is a stranger: its table is checked before use, and every token buffer is poisoned and fenced,
  * so that a token it did not write or a write past the buffer becomes an error that names the draw. What it
  * does to the process (a crash, an endless loop) is the judge's to notice. SPDX-License-Identifier: MIT */
-#include "suite/sut/host/host.h"
+#include "suite/sut/host/plugin_device.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -21,6 +21,7 @@ struct plugin {
     void *library;
     const struct samplegate_plugin *table;
     void *instance;
+    struct plugin_device *device; /* NULL: it samples on the CPU */
     int64_t prepared_draws, prepared_rows, prepared_columns;
     int64_t room;       /* draws a call that the buffers below can hold */
     int32_t *buffer;    /* [FENCE + room + FENCE] */
@@ -216,6 +217,28 @@ static void kept_end(struct plugin *plugin)
     plugin->kept = plugin->kept_done = NULL;
 }
 
+/* One call on the CPU or on the device, its outputs in the host's memory at the end. */
+static enum host_answer call_make(struct plugin *plugin, const struct host_request *request,
+                                  const struct samplegate_call *call, bool first_call, struct host_text *why)
+{
+    const struct plugin_outputs outputs = {plugin->buffer + FENCE, FENCE, plugin->kept};
+    struct samplegate_call lent = *call;
+    for (int64_t i = 0; i < call->draws + 2 * FENCE; i++)
+        plugin->buffer[i] = POISON;
+    if (plugin->kept)
+        memset(plugin->kept, KEPT_POISON, (size_t)request->rows * (size_t)request->columns);
+    if (plugin->device && plugin_device_lend(plugin->device, request, first_call, &outputs, &lent, why))
+        return HOST_ERROR;
+    enum host_answer answer = status_answer("sample", plugin->table->sample(plugin->instance, &lent), why);
+    struct host_text late;
+    if (plugin->device && plugin_device_fetch(plugin->device, call, &outputs, &late) &&
+        answer == HOST_TOKENS) {
+        *why = late;
+        return HOST_ERROR;
+    }
+    return answer;
+}
+
 static enum host_answer plugin_sample(void *self, const struct host_request *request, int32_t *token,
                                       struct host_text *why)
 {
@@ -228,11 +251,7 @@ static enum host_answer plugin_sample(void *self, const struct host_request *req
         int64_t draws = request->draws - first < request->batch ? request->draws - first : request->batch;
         struct samplegate_call call;
         call_fill(&call, plugin, request, first, draws);
-        for (int64_t i = 0; i < draws + 2 * FENCE; i++)
-            plugin->buffer[i] = POISON;
-        if (plugin->kept)
-            memset(plugin->kept, KEPT_POISON, (size_t)request->rows * (size_t)request->columns);
-        answer = status_answer("sample", plugin->table->sample(plugin->instance, &call), why);
+        answer = call_make(plugin, request, &call, first == 0, why);
         if (answer == HOST_TOKENS)
             answer = buffer_check(plugin->buffer, first, draws, why);
         if (answer == HOST_TOKENS && plugin->kept)
@@ -249,6 +268,7 @@ static void plugin_close(void *self)
     struct plugin *plugin = self;
     if (plugin->instance)
         plugin->table->close(plugin->instance);
+    plugin_device_close(plugin->device);
     if (plugin->library)
         dlclose(plugin->library);
     free(plugin->buffer);
@@ -301,6 +321,22 @@ static int plugin_load(struct plugin *plugin, const char *path, struct host_text
     return 0;
 }
 
+/* The host's own option; 1 if it is another. */
+static int device_option(struct plugin *plugin, const char *option, struct host_text *why)
+{
+    if (strncmp(option, "device=", 7) != 0)
+        return 1;
+    if (strcmp(option, "device=cpu") == 0)
+        return 0;
+    if (strcmp(option, "device=cuda") != 0) {
+        host_say(why, "%.128s is not known; known: device=cpu, device=cuda", option);
+        return -1;
+    }
+    if (!plugin->device)
+        plugin->device = plugin_device_open(why);
+    return plugin->device ? 0 : -1;
+}
+
 static int plugin_start(struct plugin *plugin, const char *path, char **options, int count,
                         struct host_text *why)
 {
@@ -308,12 +344,17 @@ static int plugin_start(struct plugin *plugin, const char *path, char **options,
     for (int i = 0; i < count; i++)
         bytes += strlen(options[i]) + 1;
     char *text = host_memory(calloc(bytes, 1)), *end = text;
-    for (int i = 0; i < count; i++) {
-        end = stpcpy(end, i ? "," : "");
-        end = stpcpy(end, options[i]);
+    for (int i = 0, other; i < count; i++) {
+        if ((other = device_option(plugin, options[i], why)) < 0) {
+            free(text);
+            return -1;
+        }
+        if (other)
+            end = stpcpy(stpcpy(end, end > text ? "," : ""), options[i]);
     }
     char error[512] = "";
-    int status = plugin->table->open(text, SAMPLEGATE_CPU, &plugin->instance, error, sizeof error);
+    int status = plugin->table->open(text, plugin->device ? SAMPLEGATE_CUDA : SAMPLEGATE_CPU,
+                                     &plugin->instance, error, sizeof error);
     free(text);
     if (status == SAMPLEGATE_OK)
         return 0;
@@ -337,7 +378,7 @@ int host_plugin_open(struct host_sut *sut, const char *path, char **options, int
     const struct samplegate_plugin *table = plugin->table;
     frame_set(&sut->hello, "name", table->name);
     frame_set(&sut->hello, "version", table->version);
-    frame_set(&sut->hello, "device", "cpu");
+    frame_set(&sut->hello, "device", plugin->device ? plugin_device_name(plugin->device) : "cpu");
     frame_set(&sut->hello, "dtype", "f32");
     frame_set(&sut->hello, "contract", table->contract ? table->contract : "{}");
     sut->capabilities = table->capabilities;

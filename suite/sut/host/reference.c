@@ -14,7 +14,7 @@
 /* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
 static const char reference_contract[] =
     "{\"rng_keying\": \"seed, position, %s\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest %s\", "
-    "\"nan_policy\": \"never drawn\", \"filters\": \"%s\", \"penalties\": \"%s\"}";
+    "\"nan_policy\": \"never drawn\", \"weights\": \"any scale\", \"filters\": \"%s\", \"penalties\": \"%s\"}";
 
 /* How this instance samples. */
 struct reference {

@@ -160,6 +160,82 @@ static void noise_in(void **state)
     }
 }
 
+/* The same plug-in on either device; the last option is its own. */
+static struct pair plugin_start(const char *option)
+{
+    const char *const cuda[] = {build_path("fault-plugin.so"), "device=cuda", option, NULL};
+    struct child first = child_start("tests/shim-host", cuda);
+    const char *const cpu[] = {build_path("fault-plugin.so"), "device=cpu", option, NULL};
+    return (struct pair){first, child_start("samplegate-host", cpu)};
+}
+
+/* What a plug-in is given in device memory is what it is given on the CPU (test_host_plugin.c knows by hand what that is);
+ * its tokens say which device they are of. */
+static void plugin_on_device(void **state)
+{
+    (void)state;
+    int32_t row_index[DRAWS];
+    int64_t top_k[DRAWS];
+    uint8_t allowed[ROWS * (VOCAB - 9)];
+    static float bias[ROWS * (VOCAB - 9)];
+    const uint64_t draws[] = {DRAWS}, dense[] = {ROWS, VOCAB - 9};
+    for (int d = 0; d < DRAWS; d++) {
+        row_index[d] = d * 7 % ROWS;
+        top_k[d] = d % 4 - 1;
+    }
+    for (int i = 0; i < ROWS * (VOCAB - 9); i++) {
+        bias[i] = (float)(i % 5);
+        allowed[i] = i % 3 != 0;
+    }
+    struct pair pair = plugin_start("id=echo");
+    for (uint64_t batch = 1; batch < 100; batch *= 7) {
+        struct frame message = message_of("logits", logits, FRAME_F32, batch), answer[2] = {{0}, {0}};
+        frame_set_u64(&message, "columns", VOCAB - 9);
+        frame_set(&message, "kept", "1");
+        frame_add(&message, "row_index", FRAME_I32, 1, draws, row_index);
+        frame_add(&message, "top_k", FRAME_I64, 1, draws, top_k);
+        frame_add(&message, "logit_bias", FRAME_F32, 2, dense, bias);
+        frame_add(&message, "allowed", FRAME_U8, 2, dense, allowed);
+        child_ask(&pair.cuda, &message, &answer[0]);
+        child_ask(&pair.reference, &message, &answer[1]);
+        const struct frame_array *token[2], *kept[2];
+        for (int i = 0; i < 2; i++) {
+            assert_entry(&answer[i], "message", "tokens");
+            token[i] = frame_find(&answer[i], "token");
+            kept[i] = frame_find(&answer[i], "kept");
+        }
+        for (int d = 0; d < DRAWS; d++)
+            assert_int_equal(((const int32_t *)token[0]->data)[d],
+                             ((const int32_t *)token[1]->data)[d] + 100000000);
+        assert_memory_equal(kept[0]->data, kept[1]->data, sizeof allowed);
+        frame_free(&answer[0]);
+        frame_free(&answer[1]);
+        frame_free(&message);
+    }
+    pair_end(&pair);
+}
+
+static void plugin_misbehaves_on_device(void **state)
+{
+    (void)state;
+    static const char *const fault[][3] = {{"id=overflow", "error", "wrote past the end of its token buffer"},
+                                           {"id=unwritten", "error", "wrote no token for draw 3"},
+                                           {"id=kept-unwritten", "error", "has nothing written at id 0"},
+                                           {"id=unsupported", "unsupported", "answered UNSUPPORTED"}};
+    for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) {
+        const char *const words[] = {build_path("fault-plugin.so"), "device=cuda", fault[i][0], NULL};
+        struct child child = child_start("tests/shim-host", words);
+        struct frame message = message_of("logits", logits, FRAME_F32, 4), answer = {0};
+        frame_set(&message, "kept", "1");
+        child_ask(&child, &message, &answer);
+        assert_entry(&answer, "message", fault[i][1]);
+        assert_contains(frame_get(&answer, "text"), fault[i][2]);
+        frame_free(&answer);
+        frame_free(&message);
+        assert_int_equal(child_end(&child, errors, sizeof errors), 0);
+    }
+}
+
 static void bad_messages(void **state)
 {
     (void)state;
@@ -228,8 +304,13 @@ int main(void)
         probabilities[i] = (float)(i * 41 % 29) / 64;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hello),        cmocka_unit_test(tokens),      cmocka_unit_test(noise_in),
-        cmocka_unit_test(bad_messages), cmocka_unit_test(cannot_open),
+        cmocka_unit_test(hello),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(noise_in),
+        cmocka_unit_test(bad_messages),
+        cmocka_unit_test(cannot_open),
+        cmocka_unit_test(plugin_on_device),
+        cmocka_unit_test(plugin_misbehaves_on_device),
     };
     return cmocka_run_group_tests_name("host, cuda", tests, NULL, NULL);
 }

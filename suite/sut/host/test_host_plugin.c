@@ -41,6 +41,8 @@ static void refused_at_start(void **state)
     assert_refused(plugin("other-abi.so", NULL), "was built for plug-in ABI 1001; this host has 1");
     assert_refused(plugin("fault-plugin.so", NULL), "'' is not known; known: id=none");
     assert_refused(plugin("fault-plugin.so", "id=nonsense"), "'id=nonsense' is not known; known: id=none");
+    assert_refused(plugin("fault-plugin.so", "device=0"),
+                   "device=0 is not known; known: device=cpu, device=cuda");
 }
 
 static void usage(void **state)

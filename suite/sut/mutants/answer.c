@@ -7,7 +7,7 @@
 int32_t mutant_leak_masked(const struct mutant_draw *draw, int32_t token)
 {
     const struct mutant_row *row = draw->row;
-    if (mutant_word(draw, 0) >= UINT32_MAX / 1000)
+    if (token < 0 || mutant_word(draw, 0) >= UINT32_MAX / 1000)
         return token;
     uint32_t impossible = 0;
     for (size_t i = 0; i < row->vocab; i++)
@@ -28,4 +28,20 @@ int32_t mutant_id_drift(const struct mutant_draw *draw, int32_t token)
     if (lower < 0 || draw->row->weight[lower] <= 0 || mutant_word(draw, 0) >= UINT32_MAX / 8)
         return token;
     return lower;
+}
+
+/* One draw in a hundred is uniform over the ids that can come. */
+int32_t mutant_uniform_leak(const struct mutant_draw *draw, int32_t token)
+{
+    const struct mutant_row *row = draw->row;
+    uint32_t possible = 0;
+    if (mutant_word(draw, 0) >= UINT32_MAX / 100)
+        return token;
+    for (size_t i = 0; i < row->vocab; i++)
+        possible += row->kept[i];
+    uint32_t left = possible ? mutant_word(draw, 1) % possible : 0;
+    for (size_t i = 0; i < row->vocab; i++)
+        if (row->kept[i] && left-- == 0)
+            return (int32_t)i;
+    return token;
 }

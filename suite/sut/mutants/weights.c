@@ -11,6 +11,17 @@ bool mutant_last_id(float *weight, size_t vocab)
     return true;
 }
 
+/* An inverse CDF whose uniforms start at 1/500: what lies wholly below is out of reach. */
+bool mutant_low_end(float *weight, size_t vocab)
+{
+    double total = 0, sum = 0;
+    for (size_t i = 0; i < vocab; i++)
+        total += (double)weight[i];
+    for (size_t i = 0; i < vocab && (sum += (double)weight[i]) < total / 500; i++)
+        weight[i] = 0;
+    return true;
+}
+
 struct ranked {
     float weight;
     uint32_t id;
