@@ -16,8 +16,7 @@ struct arguments {
 
 enum { KEY_GOLDEN = 256 };
 static const struct argp_option options[] = {
-    {"plan", 'p', "NAME|FILE", 0,
-     "The plan whose cells and draws are meant (default gate)", 0},
+    {"plan", 'p', "NAME|FILE", 0, "The plan whose cells and draws are meant (default gate)", 0},
     {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans", 0},
     {0}};
 

@@ -1,6 +1,6 @@
 /* engines.h: engines with one planted defect each, to show which check sees which defect.
  *
- * Each is SGLang 0.5.20 with one function replaced. To add one: write the function in routing.c or config.c,
+ * Each is SGLang 0.5.20 with one function replaced. To add one: write the function in engine_routing.c or engine_config.c,
  * declare it below, and add one row to engines.c. SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_MUTANTS_ENGINES_H
 #define SAMPLEGATE_MUTANTS_ENGINES_H
@@ -12,7 +12,7 @@ const struct mutant_about *engine_mutant_about(size_t index);
 /* What mutants.so exports for `engine:PATH.so,id=ID`. NULL if there is none of that id. */
 const struct engine *samplegate_engine(const char *id);
 
-/* routing.c */
+/* engine_routing.c */
 struct engine_flags mutant_greedy_or(struct engine_flags a, struct engine_flags b);
 struct engine_flags mutant_one_side(struct engine_flags a, struct engine_flags b);
 size_t mutant_recomputed(enum engine_reading reading, const struct engine_batch *batch,
@@ -40,7 +40,7 @@ int mutant_empty_batch(enum engine_reading reading, const struct engine_server *
 int mutant_epsilon_closed(enum engine_reading reading, struct engine_values *values,
                           struct engine_refusal *refusal);
 
-/* config.c: resolve, but for the last three */
+/* engine_config.c: resolve, but for the last three */
 #define MUTANT_RESOLVE(name)                                                                                 \
     int name(enum engine_reading reading, const struct engine_server *server, enum engine_endpoint endpoint, \
              const struct engine_values *request, struct engine_resolved *resolved,                          \
@@ -58,7 +58,7 @@ MUTANT_RESOLVE(mutant_coerced);
 MUTANT_RESOLVE(mutant_file_everywhere);
 MUTANT_RESOLVE(mutant_preferred_over_request);
 MUTANT_RESOLVE(mutant_seed_lost);
-int mutant_top_k_zero(enum engine_reading reading, struct engine_values *values,
+int mutant_top_k_below_one(enum engine_reading reading, struct engine_values *values,
                       struct engine_refusal *refusal);
 int mutant_epsilon_float(enum engine_reading reading, struct engine_values *values,
                          struct engine_refusal *refusal);

@@ -1,4 +1,4 @@
-/* config.c: engine mutants whose requests end up with other parameters than were asked for.
+/* engine_config.c: engine mutants whose requests end up with other parameters than were asked for.
  *
  * SPDX-License-Identifier: MIT */
 #include "suite/sut/mutants/engines.h"
@@ -144,8 +144,8 @@ MUTANT_RESOLVE(mutant_seed_lost)
     return clean(reading, server, endpoint, &unseeded, resolved, refusal);
 }
 
-int mutant_top_k_zero(enum engine_reading reading, struct engine_values *values,
-                      struct engine_refusal *refusal)
+int mutant_top_k_below_one(enum engine_reading reading, struct engine_values *values,
+                           struct engine_refusal *refusal)
 {
     struct engine_value *top_k = &values->at[ENGINE_TOP_K];
     if (engine_is_number(top_k) && top_k->number <= 0)

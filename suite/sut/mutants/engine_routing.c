@@ -1,4 +1,4 @@
-/* routing.c: engine mutants whose batches take the wrong path.
+/* engine_routing.c: engine mutants whose batches take the wrong path.
  *
  * SPDX-License-Identifier: MIT */
 #include "suite/sut/mutants/engines.h"
