@@ -56,6 +56,13 @@ struct check_input {
     const struct sut *sut;
 };
 
+/* How a statistic stands against an older sampler, or a baseline. */
+enum standing {
+    STANDING_NONE,
+    STANDING_PREEXISTING, /* rejected, but what the old one shows, too */
+    STANDING_FIXED        /* what only the old one shows */
+};
+
 /* One answer. A violation needs no probability: it cannot happen in a correct sampler. */
 struct statistic {
     const struct check *check;
@@ -74,6 +81,7 @@ struct statistic {
     bool looked_twice;
     bool confirmed; /* in stage two, or at once for a violation */
     struct tail tail2;
+    enum standing standing;
 };
 
 struct evidence {
@@ -83,6 +91,8 @@ struct evidence {
 
 /* A zeroed statistic of `check` appended to the list; the pointer is valid until the next call. */
 struct statistic *evidence_add(struct evidence *evidence, const struct check *check, const char *name);
+/* The statistic of the same check and name, or NULL. */
+struct statistic *evidence_find(const struct evidence *evidence, const struct statistic *like);
 void evidence_free(struct evidence *evidence);
 
 struct check {

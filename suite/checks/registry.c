@@ -273,6 +273,14 @@ struct statistic *evidence_add(struct evidence *evidence, const struct check *ch
     return statistic;
 }
 
+struct statistic *evidence_find(const struct evidence *evidence, const struct statistic *like)
+{
+    for (size_t s = 0; s < evidence->count; s++)
+        if (evidence->statistic[s].check == like->check && !strcmp(evidence->statistic[s].name, like->name))
+            return &evidence->statistic[s];
+    return NULL;
+}
+
 void evidence_free(struct evidence *evidence)
 {
     free(evidence->statistic);

@@ -13,6 +13,8 @@
 #define PADDED_ROWS 3
 #define PADDING 16384.0f /* exact in every dtype; as a logit or as a weight it outweighs all of a table */
 
+const char *const cell_state_names[] = {"pending", "ran", "skipped", "error", "stopped"};
+
 static void *allocate(size_t count, size_t bytes)
 {
     void *memory = calloc(count ? count : 1, bytes);
@@ -263,6 +265,7 @@ static double seconds_now(void)
 static int run_stages(struct session *session, struct worker *first, struct trouble *trouble)
 {
     double start = seconds_now();
+    recorder_hello(session->options.recorder, &session->sut.hello, session->plan, &session->options);
     int failed = session_prepare(session, trouble) || stage_run(session, 1, first, start, trouble);
     if (!failed) {
         judge_stage_one(session);
@@ -305,10 +308,10 @@ int session_replay(struct session *session, const struct plan *plan, struct reco
 {
     const struct spec *spec = session->spec;
     *session = (struct session){.plan = plan, .spec = spec, .options = *options, .recording = recording};
-    if (options->reseeded)
-        return trouble_set(trouble, EXIT_USAGE, "--seed: a recording was made with its plan's own seed");
     const char *hash = frame_get(&recording->hello, "plan_sha256"),
                *name = frame_get(&recording->hello, "plan");
+    const char *seed = frame_get(&recording->hello, "seed"); /* a recorder's; a worker does not tell */
+    uint64_t number = plan->seed;
     struct frame hello = recording->hello;
     recording->hello = (struct frame){0}; /* sut_read takes it over */
     if (sut_read(&session->sut, &hello, spec ? spec->text : "recording", trouble))
@@ -317,6 +320,11 @@ int session_replay(struct session *session, const struct plan *plan, struct reco
         return trouble_set(trouble, EXIT_USAGE,
                            "the recording was made for plan '%s' (sha256 %.12s...), not for '%s' (%.12s...)",
                            name ? name : "?", hash ? hash : "?", plan->name, plan->sha256);
+    if (!seed && options->reseeded)
+        return trouble_set(trouble, EXIT_USAGE, "--seed: a recording was made with its plan's own seed");
+    if (seed && (!frame_get_u64(&session->sut.hello, "seed", &number) || number != plan->seed))
+        return trouble_set(trouble, EXIT_USAGE, "the recording was made with --seed %s, not %llu", seed,
+                           (unsigned long long)plan->seed);
     return run_stages(session, NULL, trouble);
 }
 

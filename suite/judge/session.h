@@ -4,6 +4,7 @@
 #include "stats/partition.h"
 #include "stats/total_variation.h"
 #include "suite/checks/check.h"
+#include "suite/judge/recorder.h"
 #include "suite/judge/recording.h"
 #include "suite/judge/script.h"
 #include "suite/judge/worker.h"
@@ -15,6 +16,7 @@ enum cell_state {
     CELL_ERROR,   /* it died, hung, or answered nonsense: `why` */
     CELL_STOPPED  /* interrupted or out of budget: `why` */
 };
+extern const char *const cell_state_names[];
 
 struct cell_result {
     const struct plan_cell *cell;
@@ -45,10 +47,11 @@ struct cell_result {
 struct session_options {
     const char *checks, *cells; /* prefixes, "" for all */
     int jobs;
-    double timeout, budget; /* seconds; budget 0: none */
-    bool keep_tokens;       /* compare needs them */
-    bool reseeded;          /* the plan's seed was replaced */
-    const char *label;      /* for progress: "old", "new" or "" */
+    double timeout, budget;    /* seconds; budget 0: none */
+    bool keep_tokens;          /* compare needs them */
+    bool reseeded;             /* the plan's seed was replaced */
+    const char *label;         /* for progress: "old", "new", "baseline" or "" */
+    struct recorder *recorder; /* keeps what is answered, or NULL; the caller closes it */
 };
 
 struct session {

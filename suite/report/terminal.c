@@ -48,11 +48,16 @@ void terminal_header(const struct plan *plan, int jobs)
 static const char *cell_word(const struct cell_result *result)
 {
     static const char *const words[] = {"pending", "pass", "skipped", "error", "stopped"};
+    bool known = false;
     if (result->state != CELL_RAN)
         return words[result->state];
     for (size_t s = 0; s < result->evidence.count; s++)
-        if (result->evidence.statistic[s].confirmed)
+        if (result->evidence.statistic[s].standing == STANDING_PREEXISTING)
+            known = true;
+        else if (result->evidence.statistic[s].confirmed)
             return "FAIL";
+    if (known)
+        return "pre-existing";
     if (result->cell->family == FAMILY_EQUIVALENCE && result->cell->certify != CERTIFY_NONE)
         return result->bound.upper <= result->cell->epsilon ? "certified" : "inconclusive";
     return "pass";
@@ -147,21 +152,25 @@ static const char *p_value(char *text, size_t bytes, double p)
 static void failures(const struct session *session, const struct cell_result *result)
 {
     const struct check *said = NULL;
+    enum standing standing = STANDING_NONE;
     for (size_t s = 0; s < result->evidence.count; s++) {
         const struct statistic *statistic = &result->evidence.statistic[s];
         if (!statistic->confirmed)
             continue;
         char p[24], p2[24];
         int indent = 7 + (int)strlen(statistic->name);
-        if (statistic->check != said) {
-            printf("\n%sFAIL%s", RED, PLAIN);
-            wrapped(4 + printf(" %s on %s. Promised:", statistic->check->key, result->cell->name), 5,
-                    statistic->check->sentence);
+        if (statistic->check != said || statistic->standing != standing) {
+            const char *word = statistic->standing == STANDING_PREEXISTING ? "PRE-EXISTING" : "FAIL";
+            printf("\n%s%s%s", statistic->standing == STANDING_PREEXISTING ? YELLOW : RED, word, PLAIN);
+            wrapped((int)strlen(word) +
+                        printf(" %s on %s. Promised:", statistic->check->key, result->cell->name),
+                    5, statistic->check->sentence);
             printf("\n    ");
             wrapped(4, 5, statistic->check->effect);
             putchar('\n');
         }
         said = statistic->check;
+        standing = statistic->standing;
         wrapped(printf("     %s:", statistic->name), indent, statistic->text);
         if (statistic->violation)
             printf("\n%*scannot happen in a correct sampler\n", indent, "");
@@ -254,6 +263,21 @@ void terminal_changes(const struct plan *plan, const struct cell_change *change)
                change[i].introduced ? RED : YELLOW, plan->cell[i].name, PLAIN, change[i].introduced,
                change[i].introduced && change[i].within_epsilon ? " (within epsilon)" : "",
                change[i].preexisting, change[i].fixed);
+    }
+}
+
+void terminal_baseline(const struct session *baseline, const struct session *session,
+                       const struct cell_change *change)
+{
+    for (size_t i = 0; i < session->plan->cells; i++) {
+        const struct cell_result *before = &baseline->cell[i], *after = &session->cell[i];
+        for (size_t s = 0; s < after->evidence.count; s++)
+            if (after->evidence.statistic[s].standing == STANDING_FIXED)
+                printf("%sfixed%s: %s %s on %s\n", GREEN, PLAIN, after->evidence.statistic[s].check->key,
+                       after->evidence.statistic[s].name, after->cell->name);
+        if (change[i].unjudged)
+            printf("%s%s%s: nothing there is pre-existing, for the baseline has no verdict on it: %s\n",
+                   YELLOW, after->cell->name, PLAIN, *before->why ? before->why : "not selected");
     }
 }
 
