@@ -34,7 +34,7 @@ static bool selected(const struct session *session, const struct plan_cell *cell
 {
     bool looked_at = false;
     for (size_t i = 0; i < check_registry_count; i++)
-        looked_at |= check_registry[i].family == cell->family &&
+        looked_at |= check_looks_at(&check_registry[i], cell) &&
                      check_selected(&check_registry[i], session->options.checks);
     return looked_at && has_prefix(cell->name, session->options.cells);
 }
@@ -109,8 +109,14 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
     result->kind = sut->kind;
+<<<<<<< HEAD
     if (cell->parametered && parametered_skip(result, sut, result->why, sizeof result->why))
         result->state = CELL_SKIPPED;
+=======
+    const bool asks = cell->family == FAMILY_PREDICATE || cell->family == FAMILY_DEFAULTS;
+    if (!asks && !sut_draws(sut))
+        skip(result, "the sampler draws no tokens");
+>>>>>>> main
     else if (cell->family == FAMILY_AGREEMENT && !sut->noise)
         skip(result, "the sampler takes no noise");
     else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
@@ -168,7 +174,7 @@ static void evaluate(const struct session *session, const struct cell_result *re
     };
     for (size_t i = 0; i < check_registry_count; i++) {
         const struct check *check = &check_registry[i];
-        if (check->family == result->cell->family && check_selected(check, session->options.checks))
+        if (check_looks_at(check, result->cell) && check_selected(check, session->options.checks))
             check->evaluate(check, &input, evidence);
     }
 }
