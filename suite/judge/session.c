@@ -109,14 +109,11 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
     result->kind = sut->kind;
-<<<<<<< HEAD
-    if (cell->parametered && parametered_skip(result, sut, result->why, sizeof result->why))
-        result->state = CELL_SKIPPED;
-=======
     const bool asks = cell->family == FAMILY_PREDICATE || cell->family == FAMILY_DEFAULTS;
     if (!asks && !sut_draws(sut))
         skip(result, "the sampler draws no tokens");
->>>>>>> main
+    else if (cell->parametered && parametered_skip(result, sut, result->why, sizeof result->why))
+        result->state = CELL_SKIPPED;
     else if (cell->family == FAMILY_AGREEMENT && !sut->noise)
         skip(result, "the sampler takes no noise");
     else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
