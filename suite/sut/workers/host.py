@@ -25,7 +25,7 @@ this file. A worker is a file with a class Worker:
 
 Attributes a worker may add: name, version, device ("cpu"); dtype ("f32", "f16", "bf16": what values are handed over
 as); capabilities (words of "temperature noise seeded top_k top_p min_p penalties logit_bias allowed_mask min_tokens
-kept_out": what needs a word that is not there is answered "unsupported"); contract (JSON text of its claims); versions
+kept_out route resolve": what needs a word that is not there is answered "unsupported"); contract (JSON text of its claims); versions
 {name: text}; files {label: path} to be hashed; and, in the module, INSTALL (how to get what it imports). sample() may
 raise NotImplementedError(text) to say "unsupported"; any other exception is an error of that chunk, its traceback goes
 to stderr, and the worker lives on.
@@ -43,10 +43,12 @@ Where call.kept is not empty, sample() returns (tokens, sets): a set for each of
 (bytes, or anything bytes() takes). values, logit_bias and allowed are the same objects for all calls of a chunk.
 Rows may be padded: values.shape[1] is always the vocabulary, values.row(i) a row of it; whoever reads values.data must
 step by values.stride and leave out what lies behind the vocabulary, as torch.py does with a view.
-Bad input: one line on stderr, exit status 2.
+A worker that is an engine may have ask(questions), which returns the list of their answers (../engines/ask.h says what
+the words route and resolve promise). Bad input: one line on stderr, exit status 2.
 """
 import hashlib
 import importlib.util
+import json
 import os
 import sys
 import traceback
@@ -54,25 +56,40 @@ import traceback
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)  # until main() takes it out again
 from host_call import CAPABILITIES, Invalid, chunk_sample
-from host_frame import Refused, frame_read, frame_write
+from host_frame import Refused, frame_read, frame_write, unique
 
 PROTOCOL = "1"
 ECHOED = ("cell", "stage", "batch", "chunk")
 TEXT_MAX = 4000  # characters of an exception's text that go into a message
 
 
-def answer_sample(worker, metadata, arrays):
-    """(metadata, arrays) of the answer."""
-    echo = {key: metadata[key] for key in ECHOED if key in metadata}
+def sampled(worker, metadata, arrays):
+    return {"message": "tokens"}, chunk_sample(worker, metadata, arrays)
+
+
+def asked(worker, metadata, arrays):
+    if not hasattr(worker, "ask"):
+        raise NotImplementedError("no questions")
     try:
-        return dict(echo, message="tokens"), chunk_sample(worker, metadata, arrays)
+        questions = json.loads(metadata.get("question", ""), object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise Invalid("question is no JSON: %s" % error)
+    return {"message": "answer", "text": json.dumps(worker.ask(questions))}, ()
+
+
+def answered(work, worker, metadata, arrays):
+    """(metadata, arrays) of the answer to a message of which `work` is the answer, if all goes well."""
+    try:
+        answer, arrays = work(worker, metadata, arrays)
     except NotImplementedError as error:
-        return dict(echo, message="unsupported", text=plain(error)), ()
+        answer, arrays = {"message": "unsupported", "text": plain(error)}, ()
     except Invalid as error:
-        return dict(echo, message="error", text=plain(error)), ()
+        answer, arrays = {"message": "error", "text": plain(error)}, ()
     except Exception as error:  # the worker's own code: anything may come
         traceback.print_exc()
-        return dict(echo, message="error", text="%s: %s" % (type(error).__name__, plain(error))), ()
+        answer, arrays = {"message": "error", "text": "%s: %s" % (type(error).__name__, plain(error))}, ()
+    answer.update((key, metadata[key]) for key in ECHOED if key in metadata)
+    return answer, arrays
 
 
 def plain(error):
@@ -185,10 +202,10 @@ def serve(worker, source, sink):
         kind = metadata.get("message")
         if kind == "hello":
             frame_write(sink, answer_hello(worker, metadata))
-        elif kind == "sample":
-            frame_write(sink, *answer_sample(worker, metadata, arrays))
+        elif kind in ("sample", "ask"):
+            frame_write(sink, *answered(sampled if kind == "sample" else asked, worker, metadata, arrays))
         else:
-            raise Refused("unknown message %r: known are hello, sample" % kind)
+            raise Refused("unknown message %r: known are hello, sample, ask" % kind)
 
 
 def main(arguments):
