@@ -68,7 +68,7 @@ class Messages(ToyChild):
         (answer, token), = self.talk([self.toy, "word=x"], hello())
         self.assertIsNone(token)
         digest = {}
-        hosts = [(name, os.path.join(HERE, name)) for name in ("host.py", "host_call.py", "host_frame.py")]
+        hosts = [(name, os.path.join(HERE, name)) for name in ("host.py", "host_ask.py", "host_call.py", "host_frame.py")]
         for label, path in [("toy.py", self.toy)] + hosts:
             with open(path, "rb") as file:
                 digest["file:" + label] = hashlib.sha256(file.read()).hexdigest()
@@ -114,18 +114,6 @@ class Messages(ToyChild):
         self.assertEqual((status, answer["message"], answer["chunk"], again["message"]), (0, "error", "5", "hello"))
         self.assertEqual((answer["text"], token), ("RuntimeError: it broke: \u00e9 ?", None))
         self.assertIn("Traceback", errors)
-
-    def test_questions(self):
-        sage = self.file("sage.py", "class Worker:\n    capabilities = 'route'\n    def __init__(self, options): pass\n"
-                                    "    def ask(self, questions):\n        return [q['ask'] * q['n'] for q in questions]\n")
-        frames = [pack({"message": "ask", "cell": "c", "stage": "1", "chunk": "4", "question": text})
-                  for text in ('[{"ask": "\u00e9", "n": 2}, {"ask": "b", "n": 0}]', "[{}]", "[", '[{"a": 1, "a": 2}]')]
-        (first, _), *others = self.talk([sage], *frames)
-        self.assertEqual((first.pop("text"), first), ('["\\u00e9\\u00e9", ""]', {"message": "answer", "cell": "c", "stage": "1", "chunk": "4"}))
-        self.assertEqual([answer["message"] for answer, _ in others], ["error"] * 3)
-        self.assertIn("a key appears twice", others[-1][0]["text"])
-        (answer, _), = self.talk([self.toy], frames[0])
-        self.assertEqual((answer["message"], answer["text"]), ("unsupported", "no questions"))
 
     def test_wrong_answers_are_errors(self):
         for mode, said in (("short", "1 tokens for 2 draws"), ("float", "TypeError")):
