@@ -69,6 +69,7 @@ void check_boundary_mass(const struct check *check, const struct check_input *in
         if (line->state == LINE_ANSWERED)
             look(ask, line, &few, &many);
     }
+    ids += ids == 0; /* no case with a choice */
     const double draws = BOUNDARY_DRAWS, level = BUDGET_STAGE_ONE / (double)ids;
     struct statistic *statistic = tell(evidence, check, "few", &few, (double)ids);
     snprintf(statistic->smallest_effect, sizeof statistic->smallest_effect,
