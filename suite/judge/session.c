@@ -33,7 +33,7 @@ static bool selected(const struct session *session, const struct plan_cell *cell
 {
     bool looked_at = false;
     for (size_t i = 0; i < check_registry_count; i++)
-        looked_at |= check_registry[i].family == cell->family &&
+        looked_at |= check_looks_at(&check_registry[i], cell) &&
                      check_selected(&check_registry[i], session->options.checks);
     return looked_at && has_prefix(cell->name, session->options.cells);
 }
@@ -110,7 +110,10 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
     result->kind = sut->kind;
-    if (cell->family == FAMILY_AGREEMENT && !sut->noise)
+    const bool asks = cell->family == FAMILY_PREDICATE || cell->family == FAMILY_DEFAULTS;
+    if (!asks && !sut_draws(sut))
+        skip(result, "the sampler draws no tokens");
+    else if (cell->family == FAMILY_AGREEMENT && !sut->noise)
         skip(result, "the sampler takes no noise");
     else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
         skip(result, "the sampler takes logits but no temperature");
@@ -161,7 +164,7 @@ static void evaluate(const struct session *session, const struct cell_result *re
     };
     for (size_t i = 0; i < check_registry_count; i++) {
         const struct check *check = &check_registry[i];
-        if (check->family == result->cell->family && check_selected(check, session->options.checks))
+        if (check_looks_at(check, result->cell) && check_selected(check, session->options.checks))
             check->evaluate(check, &input, evidence);
     }
 }
