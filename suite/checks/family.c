@@ -3,9 +3,11 @@
 
 #include "suite/checks/boundary/cases.h"
 #include "suite/checks/dependence/lines.h"
+#include "suite/checks/determinism/lines.h"
 
 static const struct family families[] = {
     {FAMILY_BOUNDARY, boundary_script},
+    {FAMILY_DETERMINISM, determinism_script},
     {FAMILY_DEPENDENCE, dependence_script},
 };
 
