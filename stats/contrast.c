@@ -83,8 +83,3 @@ double contrast_skew(const double *pmf, const double *h, size_t vocab, double dr
     double kurtosis = (m.fourth / (m.variance * m.variance) - 3) / draws;
     return skew + KURTOSIS_AS_SKEW * fmax(0, kurtosis);
 }
-
-double normal_detectable(double alpha, double power)
-{
-    return gsl_cdf_ugaussian_Qinv(alpha) + gsl_cdf_ugaussian_Pinv(power);
-}

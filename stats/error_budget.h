@@ -16,6 +16,7 @@ enum statistic_kind { STATISTIC_PLAIN, STATISTIC_FINE };
 #define BUDGET_FINE_MAX 50      /* fine statistics in a run */
 #define BUDGET_CERTIFICATE 1e-6 /* alpha of U */
 #define BUDGET_SECOND_DRAWS 2   /* the second stage draws this many times the first */
+#define BUDGET_POWER 0.999      /* a smallest effect is one that is seen so often */
 #define FLOOR_STAGE_ONE 20.0    /* least expected count of a cell at alpha1 */
 #define FLOOR_STAGE_TWO 50.0    /* and at alpha2 */
 

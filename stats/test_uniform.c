@@ -62,6 +62,27 @@ static void test_edges(void **state)
     assert_true(isnan(uniform_test(bad, 2)) && isnan(uniform_test(nan, 2)));
 }
 
+/* Five equal values at x lie 1 - x above the uniform law: exp(-10 (1 - x)^2). What is too large does not matter. */
+static void test_one_side(void **state)
+{
+    (void)state;
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    double same[5] = {0.3, 0.3, 0.3, 0.3, 0.3}, ones[50], p[30], bad[1] = {-0.1};
+    int hits = 0;
+    assert_true(fabs(uniform_test_small(same, 5) / exp(-10 * 0.49) - 1) < 1e-12);
+    for (size_t i = 0; i < 50; i++)
+        ones[i] = 1;
+    assert_true(uniform_test_small(ones, 50) == 1 && uniform_test(ones, 50) < 1e-12);
+    assert_true(uniform_test_small(ones, 0) == 1 && isnan(uniform_test_small(bad, 1)));
+    for (int t = 0; t < 20000; t++) {
+        for (size_t i = 0; i < 30; i++)
+            p[i] = gsl_rng_uniform(generator);
+        hits += uniform_test_small(p, 30) <= 0.01;
+    }
+    assert_true(hits <= 200 + 4 * 14 && hits > 100);
+    gsl_rng_free(generator);
+}
+
 static void test_budget(void **state)
 {
     (void)state;
@@ -78,9 +99,8 @@ static void test_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_quantiles),
-        cmocka_unit_test(test_false_alarms),
-        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_known_quantiles), cmocka_unit_test(test_false_alarms),
+        cmocka_unit_test(test_edges),           cmocka_unit_test(test_one_side),
         cmocka_unit_test(test_budget),
     };
     return cmocka_run_group_tests_name("stats/uniform", tests, NULL, NULL);

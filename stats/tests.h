@@ -27,6 +27,10 @@ double chi_square_detectable(double df, double draws, double alpha, double power
 
 /* The same for a normal statistic: how many standard deviations of shift. */
 double normal_detectable(double alpha, double power);
+/* The same for a share of which `expected` draws are expected, under an exact tail: the factor, above or below 1, by which
+ * it would have to be off. Lower: NAN where even a share of nothing would be missed. */
+double share_detectable_upper(double expected, double alpha, double power);
+double share_detectable_lower(double expected, double alpha, double power);
 
 /* Homogeneity of two count vectors over the same cells (cells with no count in either are dropped). */
 struct chi_square two_sample_test(const uint64_t *a, const uint64_t *b, size_t cells);
@@ -45,6 +49,13 @@ struct contrast contrast_test(const uint64_t *counts, const double *pmf, const d
  * CONTRAST_SKEW_MAX. Infinite for a constant h, which has no contrast. */
 double contrast_skew(const double *pmf, const double *h, size_t vocab, double draws);
 extern const double CONTRAST_SKEW_MAX;
+/* The smallest effect a contrast would have seen. temperature: the relative change of the law's temperature, for h = log p,
+ * whose mean it moves by the variance of h. leak: the share of draws from the uniform law over the ids of positive
+ * probability instead. Infinite for a constant h. */
+double contrast_detectable_temperature(const double *pmf, const double *h, size_t vocab, double draws, double alpha,
+                                       double power);
+double contrast_detectable_leak(const double *pmf, const double *h, size_t vocab, double draws, double alpha,
+                                double power);
 
 /* Exact binomial tails of `hits` in `draws` at probability p. */
 struct binomial_tails {
@@ -121,4 +132,7 @@ struct support support_test(const uint64_t *counts, const double *pmf, size_t vo
 
 /* Kolmogorov-Smirnov p-value that p[count] are uniform on [0,1]; sorts p in place. */
 double uniform_test(double *p, size_t count);
+/* The same on one side: that they are not smaller than uniform; what bounds a p-value from above passes. By Massart's
+ * bound, so false alarms are at most the level. */
+double uniform_test_small(double *p, size_t count);
 #endif

@@ -50,6 +50,8 @@ ENTRIES = {
     "kat/seeded.txt": {"kind": "witness", "version": "sglang 0.5.19, 0.5.20, 0.5.23",
                        "source": "hash kernel and sampler of the wheels on CPU (torch 2.15.0); the first two hashes also in "
                                  "https://github.com/sgl-project/sglang/issues/25106 and upstream's tests"},
+    "calibration/match.json": {"kind": "simulation", "program": "stats/test_match_calibration.c", "version": "1",
+                               "source": "independent draws; the file says how many and from which seeds"},
     "calibration/statistics.json": {"kind": "simulation", "program": "stats/test_calibration.c", "version": "1",
                                     "source": "simulated multinomial counts under the null hypothesis; the file says how many and from which seed"},
 }

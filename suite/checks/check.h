@@ -56,23 +56,32 @@ struct check_input {
     const struct sut *sut;
 };
 
+/* How a statistic stands against an older sampler, or a baseline. */
+enum standing {
+    STANDING_NONE,
+    STANDING_PREEXISTING, /* rejected, but what the old one shows, too */
+    STANDING_FIXED        /* what only the old one shows */
+};
+
 /* One answer. A violation needs no probability: it cannot happen in a correct sampler. */
 struct statistic {
     const struct check *check;
     char name[40]; /* unique within (cell, check): "batch-32/upper" */
     bool violation;
     bool dependence; /* it looks at draws together: once it is rejected, no bound on the law holds */
+    bool bound;      /* p is never too small, but not uniform: the worst of many, after Bonferroni */
     enum statistic_kind kind;
     struct tail tail;
     double value, expected;
     char smallest_effect[64]; /* what this statistic could just have seen, or "" */
-    char text[160];           /* observed against expected, in words, when it is rejected */
+    char text[400];           /* observed against expected, in words, when it is rejected */
     /* filled in by the judge: */
     double level; /* at which it was rejected or not, in its last stage */
     bool flagged; /* in stage one */
     bool looked_twice;
     bool confirmed; /* in stage two, or at once for a violation */
     struct tail tail2;
+    enum standing standing;
 };
 
 struct evidence {
@@ -82,6 +91,8 @@ struct evidence {
 
 /* A zeroed statistic of `check` appended to the list; the pointer is valid until the next call. */
 struct statistic *evidence_add(struct evidence *evidence, const struct check *check, const char *name);
+/* The statistic of the same check and name, or NULL. */
+struct statistic *evidence_find(const struct evidence *evidence, const struct statistic *like);
 void evidence_free(struct evidence *evidence);
 
 struct check {
@@ -99,6 +110,8 @@ struct check {
 extern const struct check check_registry[];
 extern const size_t check_registry_count;
 
+/* Does the check look at such a cell? Those of a family do, but where each cell is one golden's: that golden's alone. */
+bool check_looks_at(const struct check *check, const struct plan_cell *cell);
 /* Does a --check PREFIX select this key? "" selects all; a prefix ends at a dot or at the key's end. */
 bool check_selected(const struct check *check, const char *prefix);
 
@@ -125,4 +138,5 @@ void check_determinism_tokens(const struct check *, const struct check_input *, 
 void check_row(const struct check *, const struct check_input *, struct evidence *);
 void check_position(const struct check *, const struct check_input *, struct evidence *);
 void check_seed(const struct check *, const struct check_input *, struct evidence *);
+void check_questions(const struct check *, const struct check_input *, struct evidence *);
 #endif

@@ -58,7 +58,7 @@ const struct check check_registry[] = {
      .family = FAMILY_EQUIVALENCE,
      .golden = TABLES,
      .mutant = "stale-position",
-     .mutant_cell = "gate/zipf-257",
+     .mutant_cell = "quick/zipf-257",
      .sentence =
          "The rows of a batch are drawn independently, at every batch size (chi-square per batch size).",
      .effect =
@@ -70,7 +70,7 @@ const struct check check_registry[] = {
      .family = FAMILY_EQUIVALENCE,
      .golden = TABLES,
      .mutant = "weyl",
-     .mutant_cell = "gate/uniform-20",
+     .mutant_cell = "quick/uniform-20",
      .sentence = "Draws scatter as much as chance does: counts closer to expectation than luck allows are a "
                  "defect too.",
      .effect = "Samples are not independent: averages over them look better than they are, and searches miss "
@@ -82,7 +82,7 @@ const struct check check_registry[] = {
      .family = FAMILY_EQUIVALENCE,
      .golden = TABLES,
      .mutant = "last-id",
-     .mutant_cell = "gate/zipf-1000",
+     .mutant_cell = "quick/zipf-257",
      .sentence = "No single token is lost, gained or swapped (exact tails of every id).",
      .effect = "One token never comes, or far too often: an end of text, the opening of a tool call.",
      .sees = "one token lost, gained or swapped, the last id unreachable",
@@ -143,8 +143,8 @@ const struct check check_registry[] = {
     {.key = "boundary.support",
      .family = FAMILY_BOUNDARY,
      .golden = "boundary/top-k.json",
-     .mutant = "rank-for-id",
-     .mutant_cell = "card/nucleus",
+     .mutant = "rank-answered",
+     .mutant_cell = "card/top-k",
      .sentence = "No token comes that the filters drop, whatever else is in the batch.",
      .effect = "Users see tokens that their top_k, top_p, min_p or ban should have excluded.",
      .sees = "ids kept beyond the cut, ranks for ids, a neighbour's parameters, ignored bans",
@@ -153,7 +153,7 @@ const struct check check_registry[] = {
     {.key = "boundary.mass",
      .family = FAMILY_BOUNDARY,
      .golden = "boundary/penalties.json",
-     .mutant = "penalty-ignored",
+     .mutant = "penalty-squared",
      .mutant_cell = "card/penalties",
      .sentence = "Each kept token has its share, under filters, penalties, biases and temperatures (exact binomial tails).",
      .effect = "A penalty does nothing, or twice what it should; a token that should come never does.",
@@ -163,7 +163,7 @@ const struct check check_registry[] = {
     {.key = "boundary.refused",
      .family = FAMILY_BOUNDARY,
      .golden = "boundary/degenerate.json",
-     .mutant = "accepts-nan",
+     .mutant = "nan-accepted",
      .mutant_cell = "card/degenerate",
      .sentence = "Meaningless parameters are refused, and those at the edge of their range are not.",
      .effect = "One request with a NaN draws noise or takes the batch down; a valid one gets an error.",
@@ -211,7 +211,7 @@ const struct check check_registry[] = {
          "Every seed is a seed: another one, 2^32 further too, gives other tokens, and so do -1 and 0.",
      .effect = "Users who vary the seed get one text; users who ask for seed 0 get a random one.",
      .sees = "seeds ignored, constant, cut to 32 bits or taken for none, positions ignored",
-     .blind = "neighbouring seeds beyond the next (dependence.seed sees those)",
+     .blind = "seeds further apart than one that are alike, which family dependence sees",
      .evaluate = check_determinism_seed},
     {.key = "determinism.tokens",
      .family = FAMILY_DETERMINISM,
@@ -253,8 +253,58 @@ const struct check check_registry[] = {
      .sees = "seeds that do not matter, neighbours that share tokens, a seed and a position that are merely added",
      .blind = "seeds further apart than 1,024 that are alike",
      .evaluate = check_seed},
+    {.key = "predicate.path",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/path.json",
+     .mutant = "one-side",
+     .mutant_cell = "card/path",
+     .sentence = "A batch takes the path that the engine's version takes, on either side of every condition.",
+     .effect =
+         "A benchmark measures another sampler than the one that serves, or one request slows or changes "
+         "all its neighbours.",
+     .sees = "conditions on rounded values, < for <=, joins that forget or invent a need, misread switches",
+     .blind = "what the path then draws",
+     .evaluate = check_questions},
+    {.key = "predicate.history",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/history.json",
+     .mutant = "recomputed",
+     .mutant_cell = "card/history",
+     .sentence = "A running batch remembers and forgets its requests' filters as the engine does.",
+     .effect = "The path of a request depends on requests that came and went, and nobody can tell which.",
+     .sees = "flags merged wrongly, kept too long or dropped too early",
+     .blind = "what the path then draws",
+     .evaluate = check_questions},
+    {.key = "defaults.effective",
+     .family = FAMILY_DEFAULTS,
+     .golden = "defaults/effective.json",
+     .mutant = "falsy-zero",
+     .mutant_cell = "card/effective",
+     .sentence = "Each parameter of a request comes from the layer that the engine's version takes it from.",
+     .effect =
+         "Users get another temperature, filter or penalty than they, the operator or the model's file set.",
+     .sees = "zero, null or a default taken for silence, files read on the wrong endpoint, values that leak",
+     .blind = "what the sampler does with the parameters",
+     .evaluate = check_questions},
+    {.key = "defaults.normalize",
+     .family = FAMILY_DEFAULTS,
+     .golden = "defaults/normalize.json",
+     .mutant = "top-k-below-one",
+     .mutant_cell = "card/normalize",
+     .sentence = "Parameters are rewritten and refused at exactly the engine's thresholds.",
+     .effect = "A request just beside a threshold becomes greedy, or is refused with another build.",
+     .sees = "thresholds moved or rounded, sentinels misread, checks in another order",
+     .blind = "what the sampler does with the parameters",
+     .evaluate = check_questions},
 };
 const size_t check_registry_count = sizeof check_registry / sizeof *check_registry;
+
+bool check_looks_at(const struct check *check, const struct plan_cell *cell)
+{
+    const bool own = check->family == FAMILY_PREDICATE || check->family == FAMILY_DEFAULTS;
+    return check->family == cell->family &&
+           (!own || strcmp(strchr(check->key, '.') + 1, cell->name) == 0);
+}
 
 bool check_selected(const struct check *check, const char *prefix)
 {
@@ -275,6 +325,14 @@ struct statistic *evidence_add(struct evidence *evidence, const struct check *ch
     *statistic = (struct statistic){.check = check};
     strncpy(statistic->name, name, sizeof statistic->name - 1);
     return statistic;
+}
+
+struct statistic *evidence_find(const struct evidence *evidence, const struct statistic *like)
+{
+    for (size_t s = 0; s < evidence->count; s++)
+        if (evidence->statistic[s].check == like->check && !strcmp(evidence->statistic[s].name, like->name))
+            return &evidence->statistic[s];
+    return NULL;
 }
 
 void evidence_free(struct evidence *evidence)

@@ -40,7 +40,8 @@ static const struct argp_option judging_options[] = {
      0},
     {"allow-inconclusive", KEY_ALLOW, 0, 0, "Exit 0 where the verdict is inconclusive", 0},
     {"seed", KEY_SEED, "N", 0, "Use these draws instead of the plan's own", 0},
-    {"out", 'o', "DIR", 0, "Write results.jsonl and junit.xml there", 0},
+    {"out", 'o', "DIR", 0,
+     "Write results.jsonl, junit.xml and the recording there, which --baseline takes later", 0},
     {"json", KEY_JSON, 0, 0, "Events on stdout, one object a line, instead of text", 0},
     {"golden", KEY_GOLDEN, "DIR", 0,
      "Goldens and plans (default: the installed ones beside this program, else the source tree's)", 0},
@@ -213,21 +214,37 @@ int cli_finish(int exit, const struct trouble *trouble)
     return exit;
 }
 
-int cli_conclude(const char *command, const struct session *session, const struct cli_options *options,
-                 bool every, struct results *results)
+int cli_conclude(const char *command, struct session *session, const struct session *baseline,
+                 const struct cli_options *options, bool every, struct results *results)
 {
     struct trouble trouble = {0};
     int jobs = options->session.jobs;
-    struct verdict verdict = verdict_run(session, options->require, options->allow_inconclusive);
-    results_event(results, event_run(command, session->plan, jobs, &session, (const char *[]){""}, 1));
+    struct cell_change *change = baseline ? calloc(session->plan->cells, sizeof *change) : NULL;
+    if (baseline && !change)
+        abort();
+    struct verdict verdict =
+        verdict_run(session, baseline, change, options->require, options->allow_inconclusive);
+    results_event(results,
+                  event_run(command, session->plan, jobs, (const struct session *[]){session, baseline},
+                            (const char *[]){"", "baseline"}, baseline ? 2 : 1));
     events_session(results, session, "");
+    for (size_t i = 0; baseline && i < session->plan->cells; i++)
+        if (session->cell[i].selected)
+            results_event(results, event_change(&baseline->cell[i], &change[i]));
     results_event(results, event_verdict(&verdict, session, session->seconds));
     if (!options->json) {
         terminal_header(session->plan, jobs);
         terminal_session(session, "", every);
+        if (baseline) {
+            putchar('\n');
+            terminal_differences(baseline, session);
+            terminal_baseline(baseline, session, change);
+        }
         terminal_verdict(&verdict, session->seconds);
     }
+    free(change);
     results_close(results, &trouble);
-    junit_write(options->out, session, NULL, &verdict, session->seconds, &trouble);
+    recorder_close(session->options.recorder, &trouble);
+    junit_write(options->out, session, &verdict, session->seconds, &trouble);
     return cli_finish(verdict.exit, &trouble);
 }

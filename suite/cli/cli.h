@@ -36,10 +36,10 @@ void cli_catch_signals(void);
 int cli_finish(int exit, const struct trouble *trouble);
 int cli_worst(int a, int b);
 
-/* The end of a command that judged one sampler: verdict, events, text, report. Returns the exit code.
- * every: print the statistics that passed, too. */
-int cli_conclude(const char *command, const struct session *session, const struct cli_options *options,
-                 bool every, struct results *results);
+/* The end of a command that judged one sampler: verdict, events, text, report, recording. Returns the exit code.
+ * baseline: what it is held against, or NULL. every: print the statistics that passed, too. */
+int cli_conclude(const char *command, struct session *session, const struct session *baseline,
+                 const struct cli_options *options, bool every, struct results *results);
 
 int cli_run(int argc, char **argv);
 int cli_compare(int argc, char **argv);

@@ -41,13 +41,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static int both(const struct arguments *arguments, const struct plan *plan, const struct spec *specs,
-                struct session *sessions, struct trouble *trouble)
+                struct session *sessions, struct recorder *recorders, struct trouble *trouble)
 {
     static const char *const labels[] = {"old", "new"};
     for (int i = 0; i < 2; i++) {
         struct session_options each = arguments->common.session;
         each.keep_tokens = true;
         each.label = labels[i];
+        each.recorder = &recorders[i];
         if (session_run(&sessions[i], plan, &specs[i], &each, trouble))
             return -1;
     }
@@ -55,10 +56,11 @@ static int both(const struct arguments *arguments, const struct plan *plan, cons
 }
 
 static struct verdict report(const struct arguments *arguments, const struct plan *plan,
-                             const struct session *sessions, struct results *results)
+                             struct session *sessions, struct results *results)
 {
     const struct cli_options *common = &arguments->common;
-    const struct session *old = &sessions[0], *new = &sessions[1];
+    const struct session *old = &sessions[0];
+    struct session *new = &sessions[1];
     struct cell_change *change = calloc(plan->cells, sizeof *change);
     if (!change)
         abort();
@@ -70,7 +72,7 @@ static struct verdict report(const struct arguments *arguments, const struct pla
     events_session(results, old, "old");
     events_session(results, new, "new");
     for (size_t i = 0; i < plan->cells; i++)
-        results_event(results, event_change(&plan->cell[i], &change[i]));
+        results_event(results, event_change(&old->cell[i], &change[i]));
     results_event(results, event_verdict(&verdict, new, seconds));
     if (!common->json) {
         terminal_header(plan, common->session.jobs);
@@ -104,25 +106,32 @@ int cli_compare(int argc, char **argv)
     struct spec specs[2] = {0};
     struct session sessions[2] = {0};
     struct results results = {0};
+    struct recorder recorders[2] = {{0}, {0}};
     cli_catch_signals();
+    /* What is new today is the baseline of tomorrow. */
+    recorder_open(&recorders[0], arguments.common.out, "recording.old");
+    recorder_open(&recorders[1], arguments.common.out, "recording");
     int exit;
     if (cli_plan(&plan, &arguments.common, &trouble) || spec_parse(&specs[0], arguments.old, &trouble) ||
         spec_parse(&specs[1], arguments.new, &trouble) ||
         results_open(&results, arguments.common.out, arguments.common.json, &trouble) ||
-        both(&arguments, &plan, specs, sessions, &trouble)) {
+        both(&arguments, &plan, specs, sessions, recorders, &trouble)) {
         bool keep = trouble.exit == EXIT_INTERRUPTED && sessions[0].cell;
         sessions[0].interrupted = keep; /* before new began: what old has is reported alone */
-        exit = keep ? cli_conclude("compare", &sessions[0], &arguments.common, false, &results)
+        exit = keep ? cli_conclude("compare", &sessions[0], NULL, &arguments.common, false, &results)
                     : cli_trouble(&trouble);
     } else {
         struct verdict verdict = report(&arguments, &plan, sessions, &results);
         results_close(&results, &trouble);
-        junit_write(arguments.common.out, &sessions[1], &sessions[0], &verdict,
-                    sessions[0].seconds + sessions[1].seconds, &trouble);
+        for (int i = 0; i < 2; i++)
+            recorder_close(&recorders[i], &trouble);
+        junit_write(arguments.common.out, &sessions[1], &verdict, sessions[0].seconds + sessions[1].seconds,
+                    &trouble);
         exit = cli_finish(verdict.exit, &trouble);
     }
     results_abandon(&results);
     for (int i = 0; i < 2; i++) {
+        recorder_abandon(&recorders[i]);
         session_free(&sessions[i]);
         spec_free(&specs[i]);
     }

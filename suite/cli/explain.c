@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/sampler.h"
 #include "suite/cli/cli.h"
 
 struct arguments {
@@ -59,11 +60,32 @@ static void ideal_counts(struct cell_result *result, const struct plan *plan)
         counts->pooled[i] = (uint64_t)llround((double)counts->draws * result->pmf[i]);
 }
 
+/* The reference's draws as the answer to every line of a script. */
+static void reference_answers(struct cell_result *result)
+{
+    struct script *script = &result->script[0];
+    struct sampler_row *row = sampler_row_new(
+        RULE_RACE, result->kind == VALUE_LOGITS ? SAMPLER_LOGITS : SAMPLER_PROBABILITIES, result->values,
+        result->cell->table->vocab, result->kind == VALUE_LOGITS ? result->cell->temperature : 1);
+    for (size_t i = 0; row && i < script->lines; i++) {
+        struct script_line *line = &script->line[i];
+        int32_t *token = script_memory(script, line->draws * sizeof *token);
+        sampler_draw(row, i, 0, line->draws, token);
+        line->token = token;
+        line->state = LINE_ANSWERED;
+    }
+    sampler_row_free(row);
+}
+
 static void explain_cell(const struct session *session, struct cell_result *result, const struct check *check)
 {
-    if (result->script[0].lines) {
+    if (result->script[0].lines && result->cell->family != FAMILY_DEPENDENCE) {
         printf("    %-19s %9llu  %zu messages\n", result->cell->name,
                (unsigned long long)script_draws(&result->script[0]), result->script[0].lines);
+        return;
+    }
+    if (result->state == CELL_SKIPPED) { /* what is asked depends on the sampler's claims */
+        printf("    %-19s %9s  one wrong answer is enough\n", result->cell->name, "");
         return;
     }
     struct evidence evidence = {0};
@@ -74,9 +96,13 @@ static void explain_cell(const struct session *session, struct cell_result *resu
                                 .stage = 1,
                                 .floor = FLOOR_STAGE_ONE,
                                 .counts = &result->counts[0],
-                                .agreement = &result->agreement};
+                                .agreement = &result->agreement,
+                                .script = &result->script[0],
+                                .sut = &session->sut};
     if (result->cell->family == FAMILY_EQUIVALENCE)
         ideal_counts(result, session->plan);
+    if (result->cell->family == FAMILY_DEPENDENCE)
+        reference_answers(result);
     check->evaluate(check, &input, &evidence);
     for (size_t s = 0; s < evidence.count; s++)
         printf("    %-19s %9llu  %-20s %s\n", s ? "" : result->cell->name,
@@ -95,9 +121,15 @@ static void explain(const struct session *session, const struct check *check)
            check->mutant_cell, check->golden);
     printf("  smallest effect seen 999 times in 1,000 at stage one's level %.0e, by cell of plan %s:\n",
            BUDGET_STAGE_ONE, session->plan->name);
+    size_t cells = 0;
     for (size_t i = 0; i < session->plan->cells; i++)
-        if (session->cell[i].selected && session->cell[i].cell->family == check->family)
+        if (session->cell[i].selected && check_looks_at(check, session->cell[i].cell)) {
             explain_cell(session, &session->cell[i], check);
+            cells++;
+        }
+    if (!cells)
+        printf("    none asks for it; --plan %.*s has cells that do\n", (int)strcspn(check->mutant_cell, "/"),
+               check->mutant_cell);
 }
 
 int cli_explain(int argc, char **argv)
@@ -123,6 +155,7 @@ int cli_explain(int argc, char **argv)
     /* A sampler that takes everything, so that every cell is there. */
     struct session session = {
         .plan = &plan, .options = common->session, .sut = {.noise = true, .temperature = true}};
+    frame_set(&session.sut.hello, "capabilities", "temperature noise seeded");
     int failed = session_prepare(&session, &trouble);
     for (size_t i = 0; i < check_registry_count && !failed; i++)
         if (check_selected(&check_registry[i], arguments.check))

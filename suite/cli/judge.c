@@ -32,6 +32,24 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return 0;
 }
 
+/* What the user does not say is as the recording's run had it. */
+static void as_recorded(struct cli_options *common, const struct recording *recording)
+{
+    const char *plan = frame_get(&recording->hello, "plan"), *seed = frame_get(&recording->hello, "seed"),
+               *cells = frame_get(&recording->hello, "selected_cells"),
+               *checks = frame_get(&recording->hello, "selected_checks");
+    if (!common->plan)
+        common->plan = plan ? plan : cli_defaults.plan;
+    if (!common->seed)
+        common->seed = seed;
+    if (!*common->session.cells && cells)
+        common->session.cells = cells;
+    if (!*common->session.checks && checks)
+        common->session.checks = checks;
+    if (*recording->early)
+        fprintf(stderr, "samplegate: %s: what is whole is judged\n", recording->early);
+}
+
 int cli_judge(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
@@ -53,22 +71,24 @@ int cli_judge(int argc, char **argv)
     struct recording recording = {0};
     struct session session = {0};
     struct results results = {0};
+    struct recorder recorder = {0};
     cli_catch_signals();
     int exit = EXIT_PASS;
     if (recording_open(&recording, arguments.file, arguments.files, &trouble))
         exit = cli_trouble(&trouble);
-    if (!exit && !common->plan)
-        common->plan = frame_get(&recording.hello, "plan");
-    if (!exit && !common->plan)
-        common->plan = cli_defaults.plan;
+    if (!exit)
+        as_recorded(common, &recording);
+    recorder_open(&recorder, common->out, "recording");
+    common->session.recorder = &recorder;
     if (!exit &&
         (cli_plan(&plan, common, &trouble) || results_open(&results, common->out, common->json, &trouble) ||
          session_replay(&session, &plan, &recording, &common->session, &trouble)))
         exit = cli_trouble(&trouble);
     if (!exit) {
-        exit = cli_conclude("judge", &session, common, false, &results);
+        exit = cli_conclude("judge", &session, NULL, common, false, &results);
     }
     results_abandon(&results);
+    recorder_abandon(&recorder);
     session_free(&session);
     recording_free(&recording);
     plan_free(&plan);

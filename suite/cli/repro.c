@@ -68,7 +68,7 @@ int cli_repro(int argc, char **argv)
         session_run(&session, &plan, &spec, &common.session, &trouble)) {
         exit = cli_trouble(&trouble);
     } else {
-        exit = cli_conclude("repro", &session, &common, true, &results);
+        exit = cli_conclude("repro", &session, NULL, &common, true, &results);
     }
     results_abandon(&results);
     session_free(&session);

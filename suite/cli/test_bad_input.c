@@ -281,20 +281,19 @@ static void recordings_that_do_not_fit_are_refused(void **state)
         {"absent", "absent: No such file or directory"},
         {".", ".: frame 0: read: Is a directory (a recording is a worker's whole output)"},
         {"empty", "empty: frame 0: the file is empty (a recording is a worker's whole output)"},
+        {"half --plan ./small.json", "half: frame 0: the input ended after "},
         {"small.json", "small.json: frame 0: a frame of "},
-        {"half --plan ./small.json", "half: frame 1: the input ended after "},
         {"headless --plan ./small.json", "headless: frame 0: "},
         {"recording", "no plan \"small\" in "},
         {"recording --plan quick", "the recording was made for plan 'small' (sha256 "},
         {"recording --plan ./small.json --seed 2", "--seed: a recording was made with its plan's own seed"},
         {"recording other --plan ./small.json", "other: name is 'reference:greedy', but 'reference:race' in"},
     };
-    assert_int_equal(
-        system("\"$B\"/samplegate requests ./small.json -o requests &&"
-               "\"$B\"/samplegate-host reference < requests > recording &&"
-               "\"$B\"/samplegate-host reference:greedy < requests > other &&"
-               "head -c 3000 recording > half && tail -c 3000 recording > headless && : > empty"),
-        0);
+    assert_int_equal(system("\"$B\"/samplegate requests ./small.json -o requests &&"
+                            "\"$B\"/samplegate-host reference < requests > recording &&"
+                            "\"$B\"/samplegate-host reference:greedy < requests > other &&"
+                            "head -c 100 recording > half && tail -c 3000 recording > headless && : > empty"),
+                     0);
     child_start("exec \"$B\"/samplegate judge recording --plan ./small.json");
     child_judged(0, "verdict: pass: 2 cells");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -303,7 +302,7 @@ static void recordings_that_do_not_fit_are_refused(void **state)
         assert_string_equal(child.out, "");
     }
     child_start("exec \"$B\"/samplegate run --sut recording:half --plan ./small.json");
-    child_refused(2, "half: frame 1: the input ended after ");
+    child_refused(2, "half: frame 0: the input ended after ");
 }
 
 /* One cell was not recorded: it errs, the other is judged. */
@@ -319,6 +318,14 @@ static void a_recording_that_lacks_a_cell_is_judged_without(void **state)
     child_judged(1, "error: the recording lacks chunk 0 of stage 1 at batch 8");
     assert_string_equal(report_state("judged", "error", "a"), "ran");
     assert_string_equal(report_state("judged", "error", "b"), "error");
+    /* So is one that was cut, which is told as such: here within the first answer of b. */
+    child_start(
+        "head -c 15500 recording > cut; exec \"$B\"/samplegate judge cut --plan ./small.json --out judged");
+    child_wait();
+    child_expect(1);
+    child_says(child.err, "samplegate: cut ends within frame ");
+    child_says(child.out, "error: the recording ends early (cut ends within frame ");
+    assert_string_equal(report_state("judged", "error", "a"), "ran");
 }
 
 static int setup(void **state)

@@ -77,6 +77,10 @@ static void signals_keep_what_is_complete(void **state)
         assert_string_equal(report_state("out", "interrupted", "b"), "error");
         assert_string_equal(report_state("out", "interrupted", "c"), "stopped");
         child_says(child.out, "stopped: interrupted");
+        child_start("exec \"$B\"/samplegate judge out/recording --plan ./three.json --out judged");
+        child_judged(1, "verdict: error: 1 cells could not be judged, first b: the worker died");
+        assert_string_equal(report_state("judged", "error", "a"), "ran");
+        assert_string_equal(report_state("judged", "error", "c"), "stopped");
     }
 }
 
@@ -162,7 +166,7 @@ static void a_killed_worker_costs_one_cell(void **state)
     assert_string_equal(report_state("out", "error", "c"), "ran");
 }
 
-/* Nothing can be kept, but nothing is claimed, and no worker outlives its judge (child_wait looks). */
+/* Nothing is claimed, no worker outlives its judge (child_wait looks), and what was answered can still be judged. */
 static void a_killed_judge_takes_its_workers_along(void **state)
 {
     (void)state;
@@ -171,6 +175,16 @@ static void a_killed_judge_takes_its_workers_along(void **state)
     child_wait();
     child_expect(128 + SIGKILL);
     assert_int_not_equal(access("out/results.jsonl", F_OK), 0);
+    assert_int_not_equal(access("out/recording", F_OK), 0);
+    child_start("exec \"$B\"/samplegate judge out/recording.partial --plan ./three.json --out judged");
+    child_wait();
+    child_expect(1);
+    child_says(child.err,
+               "samplegate: the run that wrote out/recording.partial was killed: what is whole is judged");
+    child_says(child.out,
+               "c                         1      2000   error: the recording ends early (the run that wrote "
+               "out/recording.partial was killed) and lacks chunk ");
+    assert_string_equal(report_state("judged", "error", "a"), "ran");
 }
 
 static void a_full_disk_is_told_once(void **state)

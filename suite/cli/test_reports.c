@@ -65,6 +65,10 @@ static void explain_says_who_is_hurt_and_how_much_is_seen(void **state)
     const char *hurt = strstr(child.out, "who is hurt"), *sees = strstr(child.out, "  sees "),
                *effect = strstr(child.out, "a temperature off by ");
     assert_true(hurt && sees && effect && hurt < sees && sees < effect);
+    child_start("exec \"$B\"/samplegate explain dependence.seed --plan card");
+    child_judged(0, "one draw in ");
+    child_start("exec \"$B\"/samplegate explain dependence.seed");
+    child_judged(0, "--plan card has cells");
     child_start("exec \"$B\"/samplegate explain equivalence.rnak");
     child_refused(2, "equivalence.rank");
     child_start("exec \"$B\"/samplegate explain");

@@ -1,5 +1,7 @@
-/* utf8.c: read one UTF-8 character, strictly, and write one. */
+/* utf8.c: read one UTF-8 character, strictly, write one, and mend text that is none. */
 #include "suite/json/utf8.h"
+
+#include <string.h>
 
 size_t utf8_read(const char *text, size_t bytes, uint32_t *value)
 {
@@ -35,4 +37,14 @@ size_t utf8_write(uint32_t value, char text[4])
     }
     text[0] = (char)(mark[length] | value);
     return length;
+}
+
+void utf8_force(char *text)
+{
+    uint32_t value;
+    for (size_t left = strlen(text), length; left; text += length, left -= length)
+        if (!(length = utf8_read(text, left, &value))) {
+            *text = '?';
+            length = 1;
+        }
 }

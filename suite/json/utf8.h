@@ -15,4 +15,6 @@ static inline bool utf8_is_continuation(char byte)
 size_t utf8_read(const char *text, size_t bytes, uint32_t *value);
 /* Write one code point as UTF-8; returns its length. */
 size_t utf8_write(uint32_t value, char text[4]);
+/* Whatever is no character becomes '?'. */
+void utf8_force(char *text);
 #endif

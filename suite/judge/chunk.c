@@ -45,6 +45,7 @@ void chunk_request(const struct session *session, const struct plan_chunk *chunk
         frame_add(request, "row_index", FRAME_I32, 1, (uint64_t[]){chunk->draws}, result->row_index);
     if (result->kind == VALUE_LOGITS && cell->temperature != 1)
         frame_add(request, "temperature", FRAME_F64, 1, (uint64_t[]){1}, &cell->temperature);
+    request_parameters_add(&result->parameters, request, chunk->draws);
     if (noise)
         frame_add(request, "noise", FRAME_F32, 2, (uint64_t[]){chunk->draws, vocab}, noise);
 }
@@ -124,27 +125,21 @@ void chunk_agree(const struct session *session, const struct plan_chunk *chunk, 
     const double *pmf = result->pmf;
     size_t vocab = result->cell->table->vocab;
     counts->rows += chunk->draws;
-    double sum_of_squares = 0;
-    for (size_t i = 0; i < vocab; i++)
-        sum_of_squares += pmf[i] * pmf[i];
+    double tie_density = law_tie_density(pmf, vocab);
     for (uint64_t d = 0; d < chunk->draws; d++) {
         const float *q = noise + d * vocab;
         struct exact_choice exact = law_choose(pmf, q, vocab);
-        int32_t best = exact.token, second = exact.second, token = tokens[d];
+        int32_t best = exact.token, token = tokens[d];
         if (isfinite(exact.gap)) {
-            double bound =
-                law_rounding_bound(pmf[best], (double)q[best], pmf[second], (double)q[second], result->kind);
+            double bound = law_rounding_between(pmf, q, best, exact.second, result->kind);
             counts->near_ties += exact.gap <= bound;
-            /* The gap of an exponential race has density 1 - sum p^2 at zero. */
-            counts->expected_e12 += (uint64_t)(1e12 * bound * (1 - sum_of_squares));
+            counts->expected_e12 += (uint64_t)(1e12 * bound * tie_density);
         }
         if (token == best)
             continue;
         counts->mismatches++;
-        double gap =
-            pmf[token] > 0 ? log(pmf[best] / (double)q[best]) - log(pmf[token] / (double)q[token]) : INFINITY;
-        if (isfinite(gap) &&
-            gap <= law_rounding_bound(pmf[best], (double)q[best], pmf[token], (double)q[token], result->kind))
+        double gap = law_gap(pmf, q, best, token);
+        if (isfinite(gap) && gap <= law_rounding_between(pmf, q, best, token, result->kind))
             continue;
         counts->unexplained++;
         if (counts->unexplained == 1 || gap > counts->worst_gap) {

@@ -8,10 +8,13 @@
 #include <time.h>
 
 #include "suite/checks/family.h"
+#include "suite/judge/parametered.h"
 #include "suite/judge/stage.h"
 
 #define PADDED_ROWS 3
 #define PADDING 16384.0f /* exact in every dtype; as a logit or as a weight it outweighs all of a table */
+
+const char *const cell_state_names[] = {"pending", "ran", "skipped", "error", "stopped"};
 
 static void *allocate(size_t count, size_t bytes)
 {
@@ -31,7 +34,7 @@ static bool selected(const struct session *session, const struct plan_cell *cell
 {
     bool looked_at = false;
     for (size_t i = 0; i < check_registry_count; i++)
-        looked_at |= check_registry[i].family == cell->family &&
+        looked_at |= check_looks_at(&check_registry[i], cell) &&
                      check_selected(&check_registry[i], session->options.checks);
     return looked_at && has_prefix(cell->name, session->options.cells);
 }
@@ -99,8 +102,6 @@ static void prepare_law(struct session *session, struct cell_result *result)
         for (size_t i = 0; i < elements; i++)
             result->bits[i] = law_bits(result->values[i], sut->dtype);
     }
-    for (size_t i = 0; i < vocab; i++)
-        result->heaviest = fmax(result->heaviest, result->pmf[i]);
 }
 
 static int prepare_cell(struct session *session, struct cell_result *result, struct trouble *trouble)
@@ -108,7 +109,12 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
     result->kind = sut->kind;
-    if (cell->family == FAMILY_AGREEMENT && !sut->noise)
+    const bool asks = cell->family == FAMILY_PREDICATE || cell->family == FAMILY_DEFAULTS;
+    if (!asks && !sut_draws(sut))
+        skip(result, "the sampler draws no tokens");
+    else if (cell->parametered && parametered_skip(result, sut, result->why, sizeof result->why))
+        result->state = CELL_SKIPPED;
+    else if (cell->family == FAMILY_AGREEMENT && !sut->noise)
         skip(result, "the sampler takes no noise");
     else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
         skip(result, "the sampler takes logits but no temperature");
@@ -116,6 +122,12 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
         return 0;
     if (cell->table)
         prepare_law(session, result);
+    if (cell->parametered && parametered_prepare(result, sut, trouble))
+        return -1;
+    if (result->state == CELL_SKIPPED)
+        return 0;
+    for (size_t i = 0; cell->table && i < cell->table->vocab; i++)
+        result->heaviest = fmax(result->heaviest, result->pmf[i]);
     if (cell->family == FAMILY_EQUIVALENCE)
         for (int stage = 0; stage < 2; stage++)
             counts_allocate(&result->counts[stage], session->plan, cell->table->vocab);
@@ -159,7 +171,7 @@ static void evaluate(const struct session *session, const struct cell_result *re
     };
     for (size_t i = 0; i < check_registry_count; i++) {
         const struct check *check = &check_registry[i];
-        if (check->family == result->cell->family && check_selected(check, session->options.checks))
+        if (check_looks_at(check, result->cell) && check_selected(check, session->options.checks))
             check->evaluate(check, &input, evidence);
     }
 }
@@ -260,6 +272,7 @@ static double seconds_now(void)
 static int run_stages(struct session *session, struct worker *first, struct trouble *trouble)
 {
     double start = seconds_now();
+    recorder_hello(session->options.recorder, &session->sut.hello, session->plan, &session->options);
     int failed = session_prepare(session, trouble) || stage_run(session, 1, first, start, trouble);
     if (!failed) {
         judge_stage_one(session);
@@ -302,10 +315,10 @@ int session_replay(struct session *session, const struct plan *plan, struct reco
 {
     const struct spec *spec = session->spec;
     *session = (struct session){.plan = plan, .spec = spec, .options = *options, .recording = recording};
-    if (options->reseeded)
-        return trouble_set(trouble, EXIT_USAGE, "--seed: a recording was made with its plan's own seed");
     const char *hash = frame_get(&recording->hello, "plan_sha256"),
                *name = frame_get(&recording->hello, "plan");
+    const char *seed = frame_get(&recording->hello, "seed"); /* a recorder's; a worker does not tell */
+    uint64_t number = plan->seed;
     struct frame hello = recording->hello;
     recording->hello = (struct frame){0}; /* sut_read takes it over */
     if (sut_read(&session->sut, &hello, spec ? spec->text : "recording", trouble))
@@ -314,6 +327,11 @@ int session_replay(struct session *session, const struct plan *plan, struct reco
         return trouble_set(trouble, EXIT_USAGE,
                            "the recording was made for plan '%s' (sha256 %.12s...), not for '%s' (%.12s...)",
                            name ? name : "?", hash ? hash : "?", plan->name, plan->sha256);
+    if (!seed && options->reseeded)
+        return trouble_set(trouble, EXIT_USAGE, "--seed: a recording was made with its plan's own seed");
+    if (seed && (!frame_get_u64(&session->sut.hello, "seed", &number) || number != plan->seed))
+        return trouble_set(trouble, EXIT_USAGE, "the recording was made with --seed %s, not %llu", seed,
+                           (unsigned long long)plan->seed);
     return run_stages(session, NULL, trouble);
 }
 

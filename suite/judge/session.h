@@ -4,7 +4,9 @@
 #include "stats/partition.h"
 #include "stats/total_variation.h"
 #include "suite/checks/check.h"
+#include "suite/judge/recorder.h"
 #include "suite/judge/recording.h"
+#include "suite/judge/request.h"
 #include "suite/judge/script.h"
 #include "suite/judge/worker.h"
 
@@ -15,6 +17,7 @@ enum cell_state {
     CELL_ERROR,   /* it died, hung, or answered nonsense: `why` */
     CELL_STOPPED  /* interrupted or out of budget: `why` */
 };
+extern const char *const cell_state_names[];
 
 struct cell_result {
     const struct plan_cell *cell;
@@ -26,11 +29,12 @@ struct cell_result {
     float *values;                /* [rows, vocab + pad], exactly representable in the SUT's dtype */
     uint16_t *bits;               /* the same in 16 bits, or NULL for f32 */
     int32_t *row_index;           /* [PLAN_CHUNK_DRAWS_MAX] the rows in turn, or NULL: there is one */
-    double *pmf;                  /* [vocab] the law of those values */
+    double *pmf;                  /* [vocab] the law of those values, under the cell's parameters */
+    struct request_parameters parameters;
     double heaviest;              /* largest probability */
     struct cell_counts counts[2]; /* by stage - 1 */
     struct agreement_counts agreement;
-    struct script script[2]; /* by stage - 1; empty where draws are counted */
+    struct script script[2]; /* by stage - 1; without lines where draws are counted */
     int32_t *token;          /* [draws] of stage one, in the plan's order */
     size_t pending;          /* chunks or lines of the running stage not yet answered */
     bool flagged;
@@ -45,10 +49,11 @@ struct cell_result {
 struct session_options {
     const char *checks, *cells; /* prefixes, "" for all */
     int jobs;
-    double timeout, budget; /* seconds; budget 0: none */
-    bool keep_tokens;       /* compare needs them */
-    bool reseeded;          /* the plan's seed was replaced */
-    const char *label;      /* for progress: "old", "new" or "" */
+    double timeout, budget;    /* seconds; budget 0: none */
+    bool keep_tokens;          /* compare needs them */
+    bool reseeded;             /* the plan's seed was replaced */
+    const char *label;         /* for progress: "old", "new", "baseline" or "" */
+    struct recorder *recorder; /* keeps what is answered, or NULL; the caller closes it */
 };
 
 struct session {

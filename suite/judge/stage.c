@@ -52,13 +52,30 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void settle(struct cell_result *result, enum cell_state state, const char *why)
+/* What has not run to its end ends so. Called with the lock held. */
+static void settle(struct stage *stage, struct cell_result *result, enum cell_state state, const char *why)
 {
     if (result->state == CELL_PENDING) {
         result->state = state;
         snprintf(result->why, sizeof result->why, "%s", why);
         trouble_flatten(result->why); /* a worker's own words, perhaps */
+        recorder_ended(stage->session->options.recorder, result->cell->name, stage->number,
+                       cell_state_names[state], result->why);
     }
+}
+
+/* As a recorder saw it: false if it saw nothing of the kind. */
+static bool settle_as_recorded(struct stage *stage, struct cell_result *result)
+{
+    const struct recording *recording = stage->session->recording;
+    const struct frame *ended =
+        recording ? recording_ended(recording, result->cell->name, stage->number) : NULL;
+    const char *state = ended ? frame_get(ended, "state") : NULL,
+               *why = ended ? frame_get(ended, "text") : NULL;
+    for (int s = CELL_SKIPPED; state && s <= CELL_STOPPED; s++)
+        if (!strcmp(state, cell_state_names[s]))
+            settle(stage, result, (enum cell_state)s, why ? why : "no reason given");
+    return result->state != CELL_PENDING;
 }
 
 /* The next chunk of a cell that is still worth drawing, or NULL. Called with the lock held. */
@@ -71,11 +88,11 @@ static struct task *take(struct stage *stage)
         char why[80];
         snprintf(why, sizeof why, "the budget of %g s was spent", options->budget);
         if (worker_stop_all)
-            settle(result, CELL_STOPPED, "interrupted");
+            settle(stage, result, CELL_STOPPED, "interrupted");
         else if (options->budget > 0 && seconds_now() - stage->start > options->budget)
-            settle(result, CELL_STOPPED, why);
+            settle(stage, result, CELL_STOPPED, why);
         else if (stage->lost >= LOST_WORKERS_MAX)
-            settle(result, CELL_ERROR, "not run: too many workers were lost before");
+            settle(stage, result, CELL_ERROR, "not run: too many workers were lost before");
         if (result->state == CELL_PENDING)
             return task;
         stage->done++;
@@ -124,7 +141,8 @@ static const struct frame *recorded(const struct recording *recording, const str
 {
     const struct frame *found = recording_find(recording, request);
     if (!found)
-        snprintf(why, why_bytes, "the recording lacks chunk %s of stage %s%s%s%s",
+        snprintf(why, why_bytes, "the recording %s%s%slacks chunk %s of stage %s%s%s%s",
+                 *recording->early ? "ends early (" : "", recording->early, *recording->early ? ") and " : "",
                  frame_get(request, "chunk"), frame_get(request, "stage"),
                  frame_get(request, "batch") ? " at batch " : "",
                  frame_get(request, "batch") ? frame_get(request, "batch") : "",
@@ -210,8 +228,9 @@ static void run_chunk(struct crew *crew, struct task *task)
         state = CELL_ERROR; /* the first stage asked the same, and raised a flag */
     pthread_mutex_lock(&stage->lock);
     if (state != CELL_RAN) {
-        settle(result, state, why);
+        settle(stage, result, state, why);
     } else if (result->state == CELL_PENDING) {
+        recorder_answer(session->options.recorder, answer);
         if (result->cell->family == FAMILY_EQUIVALENCE)
             chunk_count(session, &task->chunk, task->offset, tokens);
         agreement_merge(&result->agreement, &agreement);
@@ -226,14 +245,15 @@ static void run_chunk(struct crew *crew, struct task *task)
 }
 
 /* A script that was answered throughout ran, unless every answer was that it cannot be done. */
-static void settle_script(struct cell_result *result, const struct script *script)
+static void settle_script(struct stage *stage, struct cell_result *result)
 {
+    const struct script *script = &result->script[stage->number - 1];
     for (size_t i = 0; i < script->lines; i++)
         if (script->line[i].state != LINE_UNSUPPORTED) {
             result->state = CELL_RAN;
             return;
         }
-    settle(result, CELL_SKIPPED, script->line[0].text);
+    settle(stage, result, CELL_SKIPPED, script->line[0].text);
 }
 
 static void run_line(struct crew *crew, struct task *task)
@@ -249,10 +269,13 @@ static void run_line(struct crew *crew, struct task *task)
     if (answer && !taken)
         distrust(crew, answer);
     pthread_mutex_lock(&stage->lock);
-    if (!taken)
-        settle(result, state, why);
-    else if (result->state == CELL_PENDING && --result->pending == 0)
-        settle_script(result, &result->script[stage->number - 1]);
+    if (!taken) {
+        settle(stage, result, state, why);
+    } else if (result->state == CELL_PENDING) {
+        recorder_answer(stage->session->options.recorder, answer);
+        if (--result->pending == 0)
+            settle_script(stage, result);
+    }
     finish_task(stage, task);
     pthread_mutex_unlock(&stage->lock);
 }
@@ -306,12 +329,12 @@ static void collect_lines(struct stage *stage, size_t cell)
     if (stage->number == 2) { /* the first was built with the session */
         enum cell_state state = session_script(stage->session, result, 2, why, sizeof why);
         if (state != CELL_PENDING) {
-            settle(result, CELL_ERROR, why);
+            settle(stage, result, CELL_ERROR, why);
             return;
         }
     }
     if (script->lines == 0) {
-        settle(result, CELL_SKIPPED, "there is nothing to ask this sampler");
+        settle(stage, result, CELL_SKIPPED, "there is nothing to ask this sampler");
         return;
     }
     struct task *task = more_tasks(stage, script->lines);
@@ -332,6 +355,8 @@ static void collect(struct stage *stage)
         if (!takes_part)
             continue;
         result->state = CELL_PENDING;
+        if (settle_as_recorded(stage, result))
+            continue;
         (family_scripted(result->cell->family) ? collect_lines : collect_chunks)(stage, i);
     }
 }

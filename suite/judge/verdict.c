@@ -84,24 +84,54 @@ static struct verdict say(const char *word, int exit)
     return (struct verdict){.word = word, .exit = exit};
 }
 
-struct verdict verdict_run(const struct session *session, const char *const *require, bool allow_inconclusive)
+/* The first statistic that blocks, of the first cell that has one. */
+static const struct statistic *first_introduced(const struct cell_result *result)
+{
+    const struct statistic *statistic = result->evidence.statistic;
+    while (!statistic->confirmed || statistic->standing == STANDING_PREEXISTING)
+        statistic++;
+    return statistic;
+}
+
+/* The first cell whose certificate is wanted and does not hold, or NULL. Of one with a known defect none is wanted. */
+static const struct cell_result *uncertified(const struct session *session, const struct cell_change *change)
+{
+    for (size_t i = 0; i < session->plan->cells; i++) {
+        const struct cell_result *result = &session->cell[i];
+        if (result->selected && result->state == CELL_RAN && result->cell->family == FAMILY_EQUIVALENCE &&
+            result->cell->certify != CERTIFY_NONE && result->bound.upper > result->cell->epsilon &&
+            !(change && change[i].preexisting))
+            return result;
+    }
+    return NULL;
+}
+
+struct verdict verdict_run(struct session *session, const struct session *baseline,
+                           struct cell_change *change, const char *const *require, bool allow_inconclusive)
 {
     struct tally tally = tally_session(session);
+    struct change_sum since = {.introduced = tally.rejected, .first = tally.first_rejected_cell};
+    if (baseline)
+        since = changes_between(baseline, session, change);
+    const struct cell_result *open = uncertified(session, change);
     const char *lacking = verdict_lacks(session, &tally, require);
     const struct cell_result *stopped = first_in_state(session, CELL_STOPPED);
+    const char *newly = baseline ? "newly " : "";
     struct verdict verdict;
 #define SENTENCE(...) snprintf(verdict.sentence, sizeof verdict.sentence, __VA_ARGS__)
+#define APPEND(...)                                                                                          \
+    snprintf(verdict.sentence + strlen(verdict.sentence),                                                    \
+             sizeof verdict.sentence - strlen(verdict.sentence), __VA_ARGS__)
     if (session->interrupted) {
         verdict = say("interrupted", EXIT_INTERRUPTED);
         SENTENCE("%zu cells were complete and are kept, %zu were not; %zu statistics rejected so far",
                  tally.ran, tally.stopped, tally.rejected);
-    } else if (tally.rejected) {
+    } else if (since.introduced) {
         verdict = say("fail", EXIT_FAIL);
-        SENTENCE("%zu of %zu statistics rejected, first %s on %s of plan %s; a correct sampler fails with "
+        SENTENCE("%zu of %zu statistics %srejected, first %s on %s of plan %s; a correct sampler fails with "
                  "probability %.1e at most",
-                 tally.rejected, tally.statistics, tally.first_rejected->check->key,
-                 tally.first_rejected_cell->cell->name, session->plan->name,
-                 budget_total(session->plain, session->fine));
+                 since.introduced, tally.statistics, newly, first_introduced(since.first)->check->key,
+                 since.first->cell->name, session->plan->name, budget_total(session->plain, session->fine));
     } else if (tally.errors) {
         verdict = say("error", EXIT_FAIL);
         SENTENCE("%zu cells could not be judged, first %s: %.600s", tally.errors,
@@ -116,29 +146,34 @@ struct verdict verdict_run(const struct session *session, const char *const *req
     } else if (stopped) {
         verdict = say("inconclusive", EXIT_INCONCLUSIVE);
         SENTENCE("%zu cells did not run, first %s: %.200s", tally.stopped, stopped->cell->name, stopped->why);
-    } else if (tally.uncertified) {
+    } else if (open) {
         verdict = say("inconclusive", EXIT_INCONCLUSIVE);
         SENTENCE("%zu of %zu certificates hold; %s: U = %.4f is above epsilon %g, and about %.3g draws would "
                  "settle it",
-                 tally.certified, tally.to_certify, tally.uncertified->cell->name,
-                 tally.uncertified->bound.upper, tally.uncertified->cell->epsilon,
-                 tally.uncertified->draws_needed);
+                 tally.certified, tally.to_certify, open->cell->name, open->bound.upper, open->cell->epsilon,
+                 open->draws_needed);
     } else {
         verdict = say("pass", EXIT_PASS);
         char certified[160];
         certified_words(&tally, certified, sizeof certified);
-        SENTENCE("%zu cells of plan %s, %zu statistics, none rejected (%zu looked at twice)%s%s; false-alarm "
-                 "probability of the run %.1e",
-                 tally.ran, session->plan->name, tally.statistics, tally.flagged,
-                 tally.to_certify ? ", " : "", tally.to_certify ? certified : "",
-                 budget_total(session->plain, session->fine));
+        SENTENCE(
+            "%zu cells of plan %s, %zu statistics, none %srejected (%zu looked at twice)%s%s; false-alarm "
+            "probability of the run %.1e",
+            tally.ran, session->plan->name, tally.statistics, newly, tally.flagged,
+            tally.to_certify ? ", " : "", tally.to_certify ? certified : "",
+            budget_total(session->plain, session->fine));
     }
-    if (tally.skipped) {
-        size_t used = strlen(verdict.sentence);
-        snprintf(verdict.sentence + used, sizeof verdict.sentence - used, "; %zu skipped", tally.skipped);
-    }
+    verdict.preexisting = since.preexisting;
+    verdict.fixed = since.fixed;
+    if (baseline)
+        APPEND("; against the baseline %zu pre-existing, %zu fixed", since.preexisting, since.fixed);
+    if (since.unjudged)
+        APPEND("; %zu cells not judged in the baseline", since.unjudged);
+    if (tally.skipped)
+        APPEND("; %zu skipped", tally.skipped);
     if (allow_inconclusive && verdict.exit == EXIT_INCONCLUSIVE)
         verdict.exit = EXIT_PASS;
     return verdict;
 #undef SENTENCE
+#undef APPEND
 }

@@ -7,8 +7,9 @@ struct verdict {
     const char *word; /* run: pass fail error inconclusive nothing-ran interrupted; compare: identical
                          equivalent different ... */
     int exit;
-    char sentence[1024]; /* why, with counts */
-    bool within_epsilon; /* different, but every rejected cell's own U is within its epsilon */
+    char sentence[1024];       /* why, with counts */
+    bool within_epsilon;       /* different, but every rejected cell's own U is within its epsilon */
+    size_t preexisting, fixed; /* statistics; 0 without an old sampler or a baseline */
 };
 
 /* What a session's cells came to. */
@@ -27,27 +28,40 @@ struct tally tally_session(const struct session *session);
 /* "4 of 7 tables certified within epsilon 0.02 (over all ids, each with confidence 1 - 1e-06)" */
 void certified_words(const struct tally *tally, char *text, size_t bytes);
 
-/* `require`: words from --require, NULL-terminated: gpu, all, capabilities. Unknown words were refused before. */
-/* The first required capability that this session did not exercise, or NULL. */
+/* `require`: words from --require, NULL-terminated: gpu, all, capabilities. Unknown words were refused before.
+ * The first required capability that this session did not exercise, or NULL. */
 const char *verdict_lacks(const struct session *session, const struct tally *tally,
                           const char *const *require);
-struct verdict verdict_run(const struct session *session, const char *const *require,
-                           bool allow_inconclusive);
-
 /* What an upgrade did to one cell. */
 struct cell_change {
     uint64_t rows,
         same;        /* tokens of stage one compared, and equal; 0 rows if p_max > 0.9 or not comparable */
     uint64_t differ; /* tokens of stage one that differ, whatever p_max */
     size_t preexisting, fixed, introduced; /* statistics */
+    bool unjudged;                         /* new ran, old did not: nothing is pre-existing */
     bool
         within_epsilon; /* new's law on this cell is within its epsilon, and its draws do not depend on each other */
 };
-/* change[plan->cells] is filled in. */
-struct verdict verdict_compare(const struct session *old, const struct session *new,
-                               struct cell_change *change, const char *const *require,
-                               bool allow_inconclusive);
-/* Is this statistic of `new` what `old` shows too, so that it does not block an upgrade? */
+/* The same over all cells. */
+struct change_sum {
+    uint64_t rows, same, differ;
+    size_t preexisting, fixed, introduced, unjudged;
+    const struct cell_result *first; /* new's first cell with something introduced, or NULL */
+    bool within_epsilon;             /* all such cells are */
+};
+/* change[plan->cells] is filled in, and so is the standing of new's statistics. */
+struct change_sum changes_between(const struct session *old, struct session *new, struct cell_change *change);
+/* change[plan->cells] and the standing of new's statistics are filled in. */
+struct verdict verdict_compare(const struct session *old, struct session *new, struct cell_change *change,
+                               const char *const *require, bool allow_inconclusive);
+/* baseline: an earlier run, judged from its recording, or NULL; then change is NULL, too. What the baseline shows, too, does
+ * not fail the run, and a cell where nothing else is rejected need not be certified. */
+struct verdict verdict_run(struct session *session, const struct session *baseline,
+                           struct cell_change *change, const char *const *require, bool allow_inconclusive);
+/* Is this statistic of `new` rejected, and `old` shows it, too, so that it does not block an upgrade? */
 bool statistic_preexisting(const struct session *old, const struct session *new, size_t cell,
                            const struct statistic *statistic);
+/* Is it what only `old` shows? */
+bool statistic_fixed(const struct session *old, const struct session *new, size_t cell,
+                     const struct statistic *statistic);
 #endif

@@ -112,6 +112,24 @@ void law_hand_over(const float *logits, size_t vocab, double temperature, enum v
     law_of_probabilities(values, vocab, pmf);
 }
 
+static double gap_of(double ratio, double other)
+{
+    return ratio == other ? 0 : log(ratio) - log(other);
+}
+
+double law_gap(const double *pmf, const float *q, int32_t token, int32_t other)
+{
+    return pmf[other] > 0 ? gap_of(pmf[token] / (double)q[token], pmf[other] / (double)q[other]) : INFINITY;
+}
+
+double law_tie_density(const double *pmf, size_t vocab)
+{
+    double sum_of_squares = 0;
+    for (size_t i = 0; i < vocab; i++)
+        sum_of_squares += pmf[i] * pmf[i];
+    return 1 - sum_of_squares;
+}
+
 struct exact_choice law_choose(const double *pmf, const float *q, size_t vocab)
 {
     struct exact_choice choice = {-1, -1, INFINITY};
@@ -131,6 +149,6 @@ struct exact_choice law_choose(const double *pmf, const float *q, size_t vocab)
         }
     }
     if (choice.second >= 0)
-        choice.gap = best == second ? 0 : log(best) - log(second);
+        choice.gap = gap_of(best, second);
     return choice;
 }

@@ -36,4 +36,9 @@ struct exact_choice {
     double gap;
 };
 struct exact_choice law_choose(const double *pmf, const float *q, size_t vocab);
+/* By how many nats `token` scores above `other` on that noise: infinity where `other` has probability 0. */
+double law_gap(const double *pmf, const float *q, int32_t token, int32_t other);
+/* The density at zero of the gap between best and second best, a nat: 1 - sum p^2. From P(gap > g) = sum p / (p + (1 - p) e^g),
+ * each id winning a race in which the others run e^g times faster. */
+double law_tie_density(const double *pmf, size_t vocab);
 #endif

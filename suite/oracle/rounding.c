@@ -15,3 +15,9 @@ double law_rounding_bound(double p_first, double q_first, double p_second, doubl
     double ulp = kind == VALUE_LOGITS ? 0x1p-21 : 0x1p-23;
     return ulp * (magnitude(p_first, q_first) + magnitude(p_second, q_second));
 }
+
+double law_rounding_between(const double *pmf, const float *q, int32_t first, int32_t second,
+                            enum value_kind kind)
+{
+    return law_rounding_bound(pmf[first], (double)q[first], pmf[second], (double)q[second], kind);
+}

@@ -8,4 +8,6 @@
  * log q is off by at most one ulp (2^-23 of its size) and their difference is rounded once more; both candidates count.
  * From logits, p carries the error of the exponent's argument and of the sum besides: twice as much again. */
 double law_rounding_bound(double p_first, double q_first, double p_second, double q_second, enum value_kind kind);
+/* The bound for two ids of a row on shared noise: pmf[vocab], q[vocab]. */
+double law_rounding_between(const double *pmf, const float *q, int32_t first, int32_t second, enum value_kind kind);
 #endif

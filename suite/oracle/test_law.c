@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "suite/oracle/law.h"
+#include "suite/oracle/rounding.h"
 
 #define ULP 0x1p-53
 
@@ -305,6 +306,42 @@ static void choices_by_long_double(void **state)
     }
 }
 
+static void gaps_by_hand(void **state)
+{
+    (void)state;
+    const double pmf[] = {0.5, 0.25, 0.25, 0};
+    const float q[] = {1, 0.25f, 0.5f, 2}; /* scores 0.5, 1, 0.5, 0 */
+    assert_near(law_gap(pmf, q, 1, 0), 0.693147180559945309L, 2 * ULP, "ln 2");
+    assert_true(law_gap(pmf, q, 0, 1) == -law_gap(pmf, q, 1, 0));
+    assert_true(law_gap(pmf, q, 0, 2) == 0);
+    assert_true(isinf(law_gap(pmf, q, 1, 3)) && law_gap(pmf, q, 1, 3) > 0);
+    struct exact_choice choice = law_choose(pmf, q, 4);
+    assert_true(law_gap(pmf, q, choice.token, choice.second) == choice.gap);
+    assert_true(law_rounding_between(pmf, q, 1, 0, VALUE_LOGITS) ==
+                law_rounding_bound(0.25, 0.25, 0.5, 1, VALUE_LOGITS));
+}
+
+/* How often the gap is within g, exactly, against the density times a small g; and what races of real noise show. */
+static void ties_as_often_as_told(void **state)
+{
+    (void)state;
+    const double pmf[] = {0.6, 0.3, 0.1, 0};
+    long double g = 1e-5L, beyond = 0;
+    for (size_t i = 0; i < 3; i++)
+        beyond += (long double)pmf[i] / ((long double)pmf[i] + (1 - (long double)pmf[i]) * expl(g));
+    assert_near(law_tie_density(pmf, 4), (1 - beyond) / g, 2e-5, "density");
+    assert_true(law_tie_density((const double[]){0, 1, 0}, 3) == 0);
+    enum { RACES = 200000 };
+    int near = 0;
+    for (int race = 0; race < RACES; race++) {
+        float q[4];
+        for (int i = 0; i < 4; i++)
+            q[i] = (float)-log1p(-random_unit()) + FLT_MIN;
+        near += law_choose(pmf, q, 4).gap <= 0.02;
+    }
+    assert_true(fabs(near - RACES * 0.02 * 0.54) < 4.5 * sqrt(RACES * 0.02 * 0.54)); /* 1 - 0.46 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +349,7 @@ int main(void)
         cmocka_unit_test(sums_compensated), cmocka_unit_test(halves),
         cmocka_unit_test(brain_floats),     cmocka_unit_test(values_handed_over),
         cmocka_unit_test(choices_by_hand),  cmocka_unit_test(choices_by_long_double),
+        cmocka_unit_test(gaps_by_hand),     cmocka_unit_test(ties_as_often_as_told),
     };
     return cmocka_run_group_tests_name("exact law", tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include "suite/report/results.h"
 #include "suite/version.h"
 
-static const char *const states[] = {"pending", "ran", "skipped", "error", "stopped"};
 static const char *const certify_names[] = {"none", "ids", "bins"};
 
 static cJSON *object(const char *event)
@@ -110,7 +109,7 @@ static cJSON *event_cell(const struct cell_result *result, const char *role)
     cJSON_AddStringToObject(json, "family", cell_family_names[cell->family]);
     if (cell->table)
         cJSON_AddStringToObject(json, "table", cell->table->name);
-    cJSON_AddStringToObject(json, "state", states[result->state]);
+    cJSON_AddStringToObject(json, "state", cell_state_names[result->state]);
     if (*result->why)
         cJSON_AddStringToObject(json, "why", result->why);
     if (result->state == CELL_RAN && cell->family == FAMILY_EQUIVALENCE)
@@ -150,6 +149,9 @@ static cJSON *event_statistic(const struct cell_result *result, const struct sta
         cJSON_AddStringToObject(json, "smallest_effect", statistic->smallest_effect);
     if (statistic->flagged)
         cJSON_AddStringToObject(json, "text", statistic->text);
+    if (statistic->standing)
+        cJSON_AddStringToObject(json, "standing",
+                                statistic->standing == STANDING_FIXED ? "fixed" : "pre-existing");
     return json;
 }
 
@@ -160,7 +162,7 @@ static cJSON *event_check(const struct session *session, const struct check *che
     size_t ran = 0, rejected = 0, errors = 0, stopped = 0, skipped = 0;
     for (size_t i = 0; i < session->plan->cells; i++) {
         const struct cell_result *result = &session->cell[i];
-        if (!result->selected || result->cell->family != check->family)
+        if (!result->selected || !check_looks_at(check, result->cell))
             continue;
         bool asked = false;
         errors += result->state == CELL_ERROR;
@@ -169,7 +171,8 @@ static cJSON *event_check(const struct session *session, const struct check *che
         for (size_t s = 0; s < result->evidence.count; s++) {
             const struct statistic *statistic = &result->evidence.statistic[s];
             asked |= statistic->check == check;
-            rejected += statistic->check == check && statistic->confirmed;
+            rejected += statistic->check == check && statistic->confirmed &&
+                        statistic->standing != STANDING_PREEXISTING;
         }
         ran += result->state == CELL_RAN && asked;
         skipped += result->state == CELL_RAN && !asked; /* its lines were not for this sampler */
@@ -211,15 +214,18 @@ void events_session(struct results *results, const struct session *session, cons
     }
 }
 
-cJSON *event_change(const struct plan_cell *cell, const struct cell_change *change)
+cJSON *event_change(const struct cell_result *old, const struct cell_change *change)
 {
     cJSON *json = object("change");
-    cJSON_AddStringToObject(json, "cell", cell->name);
+    cJSON_AddStringToObject(json, "cell", old->cell->name);
     add_u64(json, "rows", change->rows);
     add_u64(json, "same", change->same);
     cJSON_AddNumberToObject(json, "introduced", (double)change->introduced);
     cJSON_AddNumberToObject(json, "preexisting", (double)change->preexisting);
     cJSON_AddNumberToObject(json, "fixed", (double)change->fixed);
+    cJSON_AddStringToObject(json, "old_state", cell_state_names[old->state]);
+    if (*old->why)
+        cJSON_AddStringToObject(json, "old_why", old->why);
     return json;
 }
 
@@ -234,6 +240,8 @@ cJSON *event_verdict(const struct verdict *verdict, const struct session *sessio
     cJSON_AddNumberToObject(json, "seconds", seconds);
     cJSON_AddNumberToObject(json, "statistics", (double)tally.statistics);
     cJSON_AddNumberToObject(json, "rejected", (double)tally.rejected);
+    cJSON_AddNumberToObject(json, "preexisting", (double)verdict->preexisting);
+    cJSON_AddNumberToObject(json, "fixed", (double)verdict->fixed);
     cJSON_AddNumberToObject(json, "skipped", (double)tally.skipped);
     cJSON_AddNumberToObject(json, "false_alarm_probability", budget_total(session->plain, session->fine));
     return json;

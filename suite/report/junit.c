@@ -43,10 +43,9 @@ struct totals {
 };
 
 /* What a check says of a cell: the element to nest in its test case, or NULL if it passed. */
-static const char *outcome(const struct session *session, const struct session *old, size_t cell,
-                           const struct check *check, char *message, size_t bytes)
+static const char *outcome(const struct cell_result *result, const struct check *check, char *message,
+                           size_t bytes)
 {
-    const struct cell_result *result = &session->cell[cell];
     const char *word = NULL;
     snprintf(message, bytes, "%s", result->why);
     if (result->state == CELL_ERROR)
@@ -57,7 +56,7 @@ static const char *outcome(const struct session *session, const struct session *
         const struct statistic *statistic = &result->evidence.statistic[s];
         if (statistic->check != check || !statistic->confirmed)
             continue;
-        bool known = old && statistic_preexisting(old, session, cell, statistic);
+        bool known = statistic->standing == STANDING_PREEXISTING;
         if (word && known)
             continue; /* a new rejection is told rather than an old one */
         snprintf(message, bytes, "%s%s: %s. %s", known ? "pre-existing: " : "", statistic->name,
@@ -69,20 +68,36 @@ static const char *outcome(const struct session *session, const struct session *
     return word;
 }
 
-static void add_case(FILE *file, const struct session *session, const struct session *old, size_t cell,
-                     const struct check *check, struct totals *totals)
+/* Which of the check's statistics on this cell only the old sampler shows: "" if none. */
+static void fixed(const struct cell_result *result, const struct check *check, char *names, size_t bytes)
 {
-    char message[2048];
-    const char *word = outcome(session, old, cell, check, message, sizeof message);
+    *names = '\0';
+    for (size_t s = 0; s < result->evidence.count; s++) {
+        const struct statistic *statistic = &result->evidence.statistic[s];
+        size_t used = strlen(names);
+        if (statistic->check == check && statistic->standing == STANDING_FIXED)
+            snprintf(names + used, bytes - used, "%s%s", used ? ", " : "", statistic->name);
+    }
+}
+
+static void add_case(FILE *file, const struct session *session, size_t cell, const struct check *check,
+                     struct totals *totals)
+{
+    char message[2048], names[512];
+    const char *word = outcome(&session->cell[cell], check, message, sizeof message);
+    fixed(&session->cell[cell], check, names, sizeof names);
     totals->cases++;
     totals->failures += word && !strcmp(word, "failure");
     totals->errors += word && !strcmp(word, "error");
     totals->skipped += word && !strcmp(word, "skipped");
     fprintf(file, "  <testcase classname=\"samplegate.%s\" name=\"%s on %s\"%s", session->plan->name,
-            check->key, session->cell[cell].cell->name, word ? ">\n" : "/>\n");
-    if (!word)
+            check->key, session->cell[cell].cell->name, word || *names ? ">\n" : "/>\n");
+    if (!word && !*names)
         return;
-    element(file, word, message);
+    if (word)
+        element(file, word, message);
+    if (*names)
+        fprintf(file, "    <system-out>fixed: %s</system-out>\n", names);
     fprintf(file, "  </testcase>\n");
 }
 
@@ -126,8 +141,8 @@ static int write_file(const char *directory, const char *head, const char *body,
     return bad ? -1 : 0;
 }
 
-int junit_write(const char *directory, const struct session *session, const struct session *old,
-                const struct verdict *verdict, double seconds, struct trouble *trouble)
+int junit_write(const char *directory, const struct session *session, const struct verdict *verdict,
+                double seconds, struct trouble *trouble)
 {
     if (!directory)
         return 0;
@@ -139,9 +154,9 @@ int junit_write(const char *directory, const struct session *session, const stru
         abort();
     for (size_t i = 0; i < check_registry_count; i++)
         for (size_t c = 0; c < session->plan->cells; c++)
-            if (session->cell[c].selected && session->cell[c].cell->family == check_registry[i].family &&
+            if (session->cell[c].selected && check_looks_at(&check_registry[i], session->cell[c].cell) &&
                 check_selected(&check_registry[i], session->options.checks))
-                add_case(file, session, old, c, &check_registry[i], &totals);
+                add_case(file, session, c, &check_registry[i], &totals);
     add_verdict(file, session, verdict, seconds, &totals);
     fclose(file);
     file = open_memstream(&head, &head_bytes);

@@ -4,8 +4,8 @@
 #define SAMPLEGATE_JUNIT_H
 #include "suite/judge/verdict.h"
 
-/* directory NULL: nothing is written. old: the sampler compared with, whose rejections are pre-existing
- * (skipped, named), or NULL. The file takes its name when it is whole. exit 99. */
-int junit_write(const char *directory, const struct session *session, const struct session *old,
-                const struct verdict *verdict, double seconds, struct trouble *trouble);
+/* directory NULL: nothing is written. What is pre-existing is skipped, with what it is; what was fixed is told in the case's
+ * output. The file takes its name when it is whole. exit 99. */
+int junit_write(const char *directory, const struct session *session, const struct verdict *verdict,
+                double seconds, struct trouble *trouble);
 #endif

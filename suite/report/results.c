@@ -33,23 +33,12 @@ int results_open(struct results *results, const char *directory, bool echo, stru
     return failed;
 }
 
-/* A worker's stderr is any bytes, and cut anywhere. */
-static void force_utf8(char *line)
-{
-    uint32_t value;
-    for (size_t left = strlen(line), length; left; line += length, left -= length)
-        if (!(length = utf8_read(line, left, &value))) {
-            *line = '?';
-            length = 1;
-        }
-}
-
 void results_event(struct results *results, cJSON *event)
 {
     char *line = cJSON_PrintUnformatted(event);
     if (!line)
         abort();
-    force_utf8(line);
+    utf8_force(line); /* a worker's stderr is any bytes, and cut anywhere */
     if (results->file && (fprintf(results->file, "%s\n", line) < 0 || fflush(results->file)) &&
         !results->failed)
         results->failed = errno;

@@ -12,14 +12,16 @@
  *           |   mismatch_bound
  *           |   other families that ran: messages, draws (of stage one)
  * statistic | [sut], cell, check, statistic, kind (plain fine violation), p, p_beyond, value, expected,
- *           |   level, flagged, rejected, [p_second], [smallest_effect], [text]
+ *           |   level, flagged, rejected, [p_second], [smallest_effect], [text],
+ *           |   [standing]: "pre-existing" or "fixed", against the old sampler or the baseline
  *           |   p, p_beyond: first stage; value, expected, text: of the second if rejected there
  * check     | [sut], check, status (pass fail inconclusive not-claimed skipped error), cells, rejected
- * change    | cell, rows, same, introduced, preexisting, fixed
- * verdict   | verdict, exit, sentence, within_epsilon, seconds, statistics, rejected, skipped,
- *           |   false_alarm_probability
+ * change    | cell, rows, same, introduced, preexisting, fixed, old_state, [old_why]
+ * verdict   | verdict, exit, sentence, within_epsilon, seconds, statistics, rejected, preexisting, fixed,
+ *           |   skipped, false_alarm_probability
  *
- * sut and role are "old" or "new", in `compare` only, and so is the event change. The seed and whatever counts
+ * sut and role are "old" or "new", in `compare` only; with --baseline, a second sut of role "baseline" tells where that came
+ * from. The event change is in these two. A check fails by what is not pre-existing. The seed and whatever counts
  * draws or rows are 64 bits wide and therefore text.
  * The file is written as results.jsonl.partial, line by line, and takes its final name when its last line is
  * the verdict. */
@@ -47,10 +49,10 @@ int results_close(struct results *results, struct trouble *trouble);
 /* Nothing was judged: remove the file that was begun. Does nothing after results_close. */
 void results_abandon(struct results *results);
 
-/* The events above. roles: "" for run, "old" and "new" for compare. */
+/* The events above. roles: "" for run, "baseline" beside it, "old" and "new" for compare. */
 cJSON *event_run(const char *command, const struct plan *plan, int jobs,
                  const struct session *const *sessions, const char *const *roles, size_t count);
 void events_session(struct results *results, const struct session *session, const char *role);
-cJSON *event_change(const struct plan_cell *cell, const struct cell_change *change);
+cJSON *event_change(const struct cell_result *old, const struct cell_change *change);
 cJSON *event_verdict(const struct verdict *verdict, const struct session *session, double seconds);
 #endif

@@ -9,6 +9,9 @@ void terminal_header(const struct plan *plan, int jobs);
  * "new". every: also statistics that passed (repro). */
 void terminal_session(const struct session *session, const char *role, bool every);
 void terminal_changes(const struct plan *plan, const struct cell_change *change);
+/* Of each cell the statistics that only the baseline shows, and whether the baseline judges it at all. */
+void terminal_baseline(const struct session *baseline, const struct session *session,
+                       const struct cell_change *change);
 /* What changed between old and new besides the rule: versions and file hashes. */
 void terminal_differences(const struct session *old, const struct session *new);
 void terminal_verdict(const struct verdict *verdict, double seconds);

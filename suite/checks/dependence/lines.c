@@ -62,7 +62,7 @@ static void effect(struct statistic *statistic, const struct match *match, const
     if (isnan(seen))
         snprintf(text, bytes, "nothing: too few pairs");
     else if (upper)
-        snprintf(text, bytes, "one draw in %.3g that copies another", (1 - chance) / (seen - chance));
+        snprintf(text, bytes, "one draw in %.2g that copies another", (1 - chance) / (seen - chance));
     else
         snprintf(text, bytes, "%.2g %% of the equal pairs avoided", 100 * (1 - seen / chance));
 }
@@ -75,7 +75,7 @@ void dependence_add(const struct check *check, const struct match *match, const 
         char full[64], place[64];
         snprintf(full, sizeof full, "%s/%s", name, side ? "lower" : "upper");
         struct statistic *statistic = evidence_add(evidence, check, full);
-        statistic->dependence = true;
+        statistic->dependence = statistic->bound = true;
         statistic->tail = side ? match->lower : match->upper;
         statistic->value = (double)look->equal;
         statistic->expected = (double)look->pairs * match->probability;

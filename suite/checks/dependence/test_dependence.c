@@ -27,6 +27,7 @@ enum defect {
     PERIOD,
     LATTICE,
     SEED_OF_THE_BATCH,
+    SEED_OF_ODD_ROWS,
     SEED_IGNORED,
     SEED_CHILD,
     SEED_PLUS_POSITION,
@@ -94,6 +95,13 @@ static const int64_t *array_of(const struct script_line *line, const char *name)
     return array ? array->data : NULL;
 }
 
+/* The draw whose seed is taken. */
+static uint64_t seed_taken(enum defect defect, uint64_t draw, uint64_t rows)
+{
+    const bool first = defect == SEED_OF_THE_BATCH || (defect == SEED_OF_ODD_ROWS && draw % 2);
+    return first ? draw - draw % rows : draw;
+}
+
 static void answer(struct script *script, struct script_line *line, enum defect defect)
 {
     int32_t *token = script_memory(script, line->draws * sizeof *token);
@@ -102,8 +110,8 @@ static void answer(struct script *script, struct script_line *line, enum defect 
     assert_true(frame_get_u64(&line->request, "seed", &own));
     for (uint64_t d = 0; d < line->draws; d++)
         if (seed)
-            token[d] = seeded(defect, (uint64_t)seed[defect == SEED_OF_THE_BATCH ? d - d % line->batch : d],
-                              (uint64_t)position[d]);
+            token[d] =
+                seeded(defect, (uint64_t)seed[seed_taken(defect, d, line->batch)], (uint64_t)position[d]);
         else
             token[d] = unseeded(defect, own, d, line->batch, d ? &token[d - 1] : NULL);
     line->token = token;
@@ -185,6 +193,7 @@ static const struct {
     {PERIOD, {"position lags/upper"}},
     {LATTICE, {"position lags/", "seed "}},
     {SEED_OF_THE_BATCH, {"seed "}},
+    {SEED_OF_ODD_ROWS, {"seed "}},
     {SEED_IGNORED, {"seed "}},
     {SEED_CHILD, {"seed "}},
     {SEED_PLUS_POSITION,

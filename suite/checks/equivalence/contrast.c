@@ -10,22 +10,11 @@
 #define LEAK_CLIP                                                                                            \
     100.0 /* ids lighter than 1 / (100 V) count as that light: keeps the variance finite in far tails */
 
-/* In the direction's own unit: a relative change of the temperature moves the mean of log p by its variance;
- * a leak of weight w moves the mean of h by w times the difference of its means under the uniform law and
- * under p. */
 static void smallest_effect(struct statistic *statistic, const struct check_input *in, const double *h)
 {
-    double mean = 0, square = 0, uniform = 0, live = 0;
-    for (size_t i = 0; i < in->vocab; i++) {
-        mean += in->pmf[i] * h[i];
-        square += in->pmf[i] * h[i] * h[i];
-        uniform += in->pmf[i] > 0 ? h[i] : 0;
-        live += in->pmf[i] > 0;
-    }
-    double deviation = sqrt(fmax(0, square - mean * mean));
-    double shift = normal_detectable(BUDGET_STAGE_ONE, 0.999) * deviation / sqrt((double)in->counts->draws);
     bool temperature = statistic->name[0] == 't';
-    double effect = temperature ? shift / (deviation * deviation) : shift / fabs(uniform / live - mean);
+    double effect = (temperature ? contrast_detectable_temperature : contrast_detectable_leak)(
+        in->pmf, h, in->vocab, (double)in->counts->draws, BUDGET_STAGE_ONE, BUDGET_POWER);
     snprintf(statistic->smallest_effect, sizeof statistic->smallest_effect,
              temperature ? "a temperature off by %.2g %%" : "a leak of %.2g %%", 100 * effect);
 }

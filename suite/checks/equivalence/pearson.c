@@ -54,7 +54,7 @@ void pearson_add(struct evidence *evidence, const struct check *check, const cha
         statistic->expected = test.df;
         if (side == PEARSON_UPPER)
             snprintf(statistic->smallest_effect, sizeof statistic->smallest_effect, "chi2 distance %.1e",
-                     chi_square_detectable(test.df, draws, BUDGET_STAGE_ONE, 0.999));
+                     chi_square_detectable(test.df, draws, BUDGET_STAGE_ONE, BUDGET_POWER));
         describe(statistic, partition, observed, test.df);
         free(observed);
     }
