@@ -135,8 +135,10 @@ const struct check check_registry[] = {
      .golden = "boundary/nucleus.json",
      .mutant = "boundary-dropped",
      .mutant_cell = "card/nucleus",
-     .sentence = "The filters keep just the ids that the engine's rule keeps, at every edge (kept sets, id by id).",
-     .effect = "An upgrade makes every filtered answer duller or wilder, and two backends of one engine disagree.",
+     .sentence =
+         "The filters keep just the ids that the engine's rule keeps, at every edge (kept sets, id by id).",
+     .effect =
+         "An upgrade makes every filtered answer duller or wilder, and two backends of one engine disagree.",
      .sees = "one id too many or too few at a cut, ties, the order of filters, > for >=",
      .blind = "what is drawn from the set; samplers that do not report it",
      .evaluate = check_boundary_kept},
@@ -155,7 +157,8 @@ const struct check check_registry[] = {
      .golden = "boundary/penalties.json",
      .mutant = "penalty-squared",
      .mutant_cell = "card/penalties",
-     .sentence = "Each kept token has its share, under filters, penalties, biases and temperatures (exact binomial tails).",
+     .sentence = "Each kept token has its share, under filters, penalties, biases and temperatures (exact "
+                 "binomial tails).",
      .effect = "A penalty does nothing, or twice what it should; a token that should come never does.",
      .sees = "kept ids that never come, shares not renormalised, wrong penalties, wrong order of temperature",
      .blind = "kept ids lighter than about a hundredth",
@@ -228,8 +231,10 @@ const struct check check_registry[] = {
      .golden = MATCH,
      .mutant = "seed-default",
      .mutant_cell = "card/lags-20",
-     .sentence = "Unseeded draws have nothing in common, however near: not in a batch, a call or a process.",
-     .effect = "Requests served together copy one another; two servers that start together give the same text.",
+     .sentence = "Unseeded draws have nothing in common at any distance: in a batch, between calls, between "
+                 "requests.",
+     .effect =
+         "Requests served together copy one another; two servers that start together give the same text.",
      .sees = "rows that share noise, calls that repeat, a stream that begins anew in each process, lattices",
      .blind = "repetition further apart than 1,024 draws, the law of a single draw",
      .evaluate = check_row},
@@ -239,7 +244,8 @@ const struct check check_registry[] = {
      .mutant = "position-window",
      .mutant_cell = "card/lags-20",
      .sentence = "The tokens of one seed at different positions have nothing in common.",
-     .effect = "A seeded text falls into a rhythm: the same choices come again and again, or never twice in a row.",
+     .effect =
+         "A seeded text falls into a rhythm: the same choices come again and again, or never twice in a row.",
      .sees = "noise that ignores the position, comes back after a while, or walks over a lattice",
      .blind = "repetition further apart than 1,024 positions, whether the seed matters",
      .evaluate = check_position},
@@ -250,7 +256,8 @@ const struct check check_registry[] = {
      .mutant_cell = "card/seeds-20",
      .sentence = "Different seeds give tokens that have nothing in common, neighbouring seeds too.",
      .effect = "Rollouts numbered 0, 1, 2 explore the same paths, and best-of-n is the best of fewer.",
-     .sees = "seeds that do not matter, neighbours that share tokens, a seed and a position that are merely added",
+     .sees = "seeds that do not matter, neighbours that share tokens, a seed and a position that are merely "
+             "added",
      .blind = "seeds further apart than 1,024 that are alike",
      .evaluate = check_seed},
     {.key = "predicate.path",
