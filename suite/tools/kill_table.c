@@ -11,6 +11,7 @@
 #include "suite/golden/golden.h"
 #include "suite/judge/session.h"
 #include "suite/sut/mutants/about.h"
+#include "suite/sut/mutants/engines.h"
 
 #define PLANS_MAX 8
 
@@ -20,6 +21,7 @@ static const struct {
     const char *spec;
 } tables[] = {
     {mutant_about, "%s/mutants.so,id=%s"},
+    {engine_mutant_about, "engine:%s/mutants.so,id=%s"},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
