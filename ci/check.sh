@@ -102,6 +102,10 @@ part_engines() {
     if /usr/bin/python3 -I -c 'import torch' 2>/dev/null; then
         whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"
         whole 'run quick: torch multinomial' "$gate" run --plan quick --sut "$torch,rule=multinomial"
+        whole 'run card: torch, its filters' "$gate" run --plan card --check boundary --sut "$torch,takes=logits"
+        whole 'compare: reference, torch, by seed' bash -euo pipefail -c "
+            '$gate' compare --plan quick --cell masked-1000 --old reference:seeded,values=probabilities --new '$torch,rule=seeded' --allow-inconclusive --json |
+            tail -n 1 | grep -o '20000 of 20000 tokens equal on the same seeds'"
         work=$(mktemp -d)
         whole 'requests -> worker elsewhere -> judge' bash -euo pipefail -c "
             '$gate' requests quick -o '$work/requests' --takes probabilities --noise

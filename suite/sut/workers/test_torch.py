@@ -61,7 +61,9 @@ class Torch(Child):
         frame = sample(3, 2, kind="logits", values=values, arrays=[noise, doubles("temperature", *degrees)])
         expected = [max((0, 1, 2), key=lambda i: math.exp(logits[i] / t) / q[i]) for t in degrees]
         self.assertEqual(set(expected), {1, 2})
-        (answer, _), (_, token) = self.torch(["rule=race", "takes=logits"], hello(), frame)
+        bad = [sample(kind="logits", arrays=[doubles("temperature", t)]) for t in (0, -1, 1e-60, float("nan"), float("inf"))]
+        (answer, _), (_, token), *refused = self.torch(["rule=race", "takes=logits"], hello(), frame, *bad)
+        self.assertEqual([answer["message"] for answer, _ in refused], ["error"] * len(bad))
         self.assertEqual([answer[key] for key in ("name", "dtype", "takes", "capabilities", "device")],
                          ["torch-race", "f32", "logits", "temperature noise top_k top_p min_p kept_out", "cpu"])
         self.assertEqual(answer["version"], answer["version:torch"])

@@ -161,5 +161,8 @@ class Worker:
             return batch
         logits = batch.float()
         if call.temperature is not None:
-            logits = logits / column(call.temperature, torch.float32, logits)
+            temperature = column(call.temperature, torch.float32, logits)
+            if not bool(((temperature > 0) & temperature.isfinite()).all()):
+                raise ValueError("temperature must be positive and finite")
+            logits = logits / temperature
         return torch.softmax(logits, dim=-1).to(DTYPE[self.dtype])
