@@ -125,9 +125,9 @@ define link
 endef
 $(BUILD)/samplegate: $(call obj,suite/cli/main.c) $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
-$(BUILD)/samplegate-host: $(call obj,$(HOST)) $(CUDA_OBJECTS) $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
+$(BUILD)/samplegate-host: $(call obj,$(HOST)) $(CUDA_OBJECTS) $(BUILD)/libengines.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(CUDA_LIBS) -ldl -lm)
-$(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libkernels.a
+$(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libengines.a $(BUILD)/libkernels.a
 	$(call link,-shared -Wl$(comma)--exclude-libs$(comma)ALL,-lm)
 $(BUILD)/fault-worker: $(call obj,suite/sut/faults/fault_worker.c) $(BUILD)/libprotocol.a
 	$(call link,,$(CJSON))
@@ -138,8 +138,8 @@ $(BUILD)/no-symbol.so: $(call obj,suite/sut/faults/no_symbol.c)
 $(BUILD)/other-abi.so: $(call obj,suite/sut/faults/other_abi.c)
 	$(call link,-shared,)
 # Who asks the tables of mutants themselves, and not a worker.
-MUTANT_USERS := $(BUILD)/kill_table $(patsubst %.c,$(BUILD)/tests/%,suite/tools/test_kill_table.c $(wildcard suite/sut/mutants/test_*.c))
-$(MUTANT_USERS): LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libkernels.a
+MUTANT_USERS := $(BUILD)/kill_table $(patsubst %.c,$(BUILD)/tests/%,suite/tools/test_kill_table.c suite/checks/test_questions.c $(wildcard suite/sut/mutants/test_*.c))
+$(MUTANT_USERS): LDLIBS += $(BUILD)/libmutants.a $(BUILD)/libengines.a $(BUILD)/libkernels.a
 $(MUTANT_USERS): $(BUILD)/libmutants.a
 $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(GSL))
@@ -158,11 +158,12 @@ $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libe
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
+$(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
 
 # samplegate-host with the shim in the place of CUDA.
-$(BUILD)/tests/shim-host: $(call obj,$(HOST)) $(BUILD)/libprotocol.a $(BUILD)/libcuda-shim.a $(BUILD)/libkernels.a
+$(BUILD)/tests/shim-host: $(call obj,$(HOST)) $(BUILD)/libengines.a $(BUILD)/libprotocol.a $(BUILD)/libcuda-shim.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) -lstdc++ -ldl -lm)
 $(BUILD)/tests/cuda-defect-%.so: $(BUILD)/obj/kernels/cuda.defect-%.o
 	$(call link,-shared,-lstdc++ -lm)

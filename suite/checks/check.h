@@ -74,7 +74,7 @@ struct statistic {
     struct tail tail;
     double value, expected;
     char smallest_effect[64]; /* what this statistic could just have seen, or "" */
-    char text[160];           /* observed against expected, in words, when it is rejected */
+    char text[400];           /* observed against expected, in words, when it is rejected */
     /* filled in by the judge: */
     double level; /* at which it was rejected or not, in its last stage */
     bool flagged; /* in stage one */
@@ -110,6 +110,8 @@ struct check {
 extern const struct check check_registry[];
 extern const size_t check_registry_count;
 
+/* Does the check look at such a cell? Those of a family do, but where each cell is one golden's: that golden's alone. */
+bool check_looks_at(const struct check *check, const struct plan_cell *cell);
 /* Does a --check PREFIX select this key? "" selects all; a prefix ends at a dot or at the key's end. */
 bool check_selected(const struct check *check, const char *prefix);
 
@@ -131,4 +133,5 @@ void check_boundary_refused(const struct check *, const struct check_input *, st
 void check_row(const struct check *, const struct check_input *, struct evidence *);
 void check_position(const struct check *, const struct check_input *, struct evidence *);
 void check_seed(const struct check *, const struct check_input *, struct evidence *);
+void check_questions(const struct check *, const struct check_input *, struct evidence *);
 #endif

@@ -134,16 +134,18 @@ const struct check check_registry[] = {
      .golden = "boundary/nucleus.json",
      .mutant = "boundary-dropped",
      .mutant_cell = "card/nucleus",
-     .sentence = "The filters keep just the ids that the engine's rule keeps, at every edge (kept sets, id by id).",
-     .effect = "An upgrade makes every filtered answer duller or wilder, and two backends of one engine disagree.",
+     .sentence =
+         "The filters keep just the ids that the engine's rule keeps, at every edge (kept sets, id by id).",
+     .effect =
+         "An upgrade makes every filtered answer duller or wilder, and two backends of one engine disagree.",
      .sees = "one id too many or too few at a cut, ties, the order of filters, > for >=",
      .blind = "what is drawn from the set; samplers that do not report it",
      .evaluate = check_boundary_kept},
     {.key = "boundary.support",
      .family = FAMILY_BOUNDARY,
      .golden = "boundary/top-k.json",
-     .mutant = "rank-for-id",
-     .mutant_cell = "card/nucleus",
+     .mutant = "rank-answered",
+     .mutant_cell = "card/top-k",
      .sentence = "No token comes that the filters drop, whatever else is in the batch.",
      .effect = "Users see tokens that their top_k, top_p, min_p or ban should have excluded.",
      .sees = "ids kept beyond the cut, ranks for ids, a neighbour's parameters, ignored bans",
@@ -152,9 +154,10 @@ const struct check check_registry[] = {
     {.key = "boundary.mass",
      .family = FAMILY_BOUNDARY,
      .golden = "boundary/penalties.json",
-     .mutant = "penalty-ignored",
+     .mutant = "penalty-squared",
      .mutant_cell = "card/penalties",
-     .sentence = "Each kept token has its share, under filters, penalties, biases and temperatures (exact binomial tails).",
+     .sentence = "Each kept token has its share, under filters, penalties, biases and temperatures (exact "
+                 "binomial tails).",
      .effect = "A penalty does nothing, or twice what it should; a token that should come never does.",
      .sees = "kept ids that never come, shares not renormalised, wrong penalties, wrong order of temperature",
      .blind = "kept ids lighter than about a hundredth",
@@ -162,7 +165,7 @@ const struct check check_registry[] = {
     {.key = "boundary.refused",
      .family = FAMILY_BOUNDARY,
      .golden = "boundary/degenerate.json",
-     .mutant = "accepts-nan",
+     .mutant = "nan-accepted",
      .mutant_cell = "card/degenerate",
      .sentence = "Meaningless parameters are refused, and those at the edge of their range are not.",
      .effect = "One request with a NaN draws noise or takes the batch down; a valid one gets an error.",
@@ -174,8 +177,10 @@ const struct check check_registry[] = {
      .golden = MATCH,
      .mutant = "seed-default",
      .mutant_cell = "card/lags-20",
-     .sentence = "Unseeded draws have nothing in common, however near: not in a batch, a call or a process.",
-     .effect = "Requests served together copy one another; two servers that start together give the same text.",
+     .sentence = "Unseeded draws have nothing in common at any distance: in a batch, between calls, between "
+                 "requests.",
+     .effect =
+         "Requests served together copy one another; two servers that start together give the same text.",
      .sees = "rows that share noise, calls that repeat, a stream that begins anew in each process, lattices",
      .blind = "repetition further apart than 1,024 draws, the law of a single draw",
      .evaluate = check_row},
@@ -185,7 +190,8 @@ const struct check check_registry[] = {
      .mutant = "position-window",
      .mutant_cell = "card/lags-20",
      .sentence = "The tokens of one seed at different positions have nothing in common.",
-     .effect = "A seeded text falls into a rhythm: the same choices come again and again, or never twice in a row.",
+     .effect =
+         "A seeded text falls into a rhythm: the same choices come again and again, or never twice in a row.",
      .sees = "noise that ignores the position, comes back after a while, or walks over a lattice",
      .blind = "repetition further apart than 1,024 positions, whether the seed matters",
      .evaluate = check_position},
@@ -196,11 +202,62 @@ const struct check check_registry[] = {
      .mutant_cell = "card/seeds-20",
      .sentence = "Different seeds give tokens that have nothing in common, neighbouring seeds too.",
      .effect = "Rollouts numbered 0, 1, 2 explore the same paths, and best-of-n is the best of fewer.",
-     .sees = "seeds that do not matter, neighbours that share tokens, a seed and a position that are merely added",
+     .sees = "seeds that do not matter, neighbours that share tokens, a seed and a position that are merely "
+             "added",
      .blind = "seeds further apart than 1,024 that are alike",
      .evaluate = check_seed},
+    {.key = "predicate.path",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/path.json",
+     .mutant = "one-side",
+     .mutant_cell = "card/path",
+     .sentence = "A batch takes the path that the engine's version takes, on either side of every condition.",
+     .effect =
+         "A benchmark measures another sampler than the one that serves, or one request slows or changes "
+         "all its neighbours.",
+     .sees = "conditions on rounded values, < for <=, joins that forget or invent a need, misread switches",
+     .blind = "what the path then draws",
+     .evaluate = check_questions},
+    {.key = "predicate.history",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/history.json",
+     .mutant = "recomputed",
+     .mutant_cell = "card/history",
+     .sentence = "A running batch remembers and forgets its requests' filters as the engine does.",
+     .effect = "The path of a request depends on requests that came and went, and nobody can tell which.",
+     .sees = "flags merged wrongly, kept too long or dropped too early",
+     .blind = "what the path then draws",
+     .evaluate = check_questions},
+    {.key = "defaults.effective",
+     .family = FAMILY_DEFAULTS,
+     .golden = "defaults/effective.json",
+     .mutant = "falsy-zero",
+     .mutant_cell = "card/effective",
+     .sentence = "Each parameter of a request comes from the layer that the engine's version takes it from.",
+     .effect =
+         "Users get another temperature, filter or penalty than they, the operator or the model's file set.",
+     .sees = "zero, null or a default taken for silence, files read on the wrong endpoint, values that leak",
+     .blind = "what the sampler does with the parameters",
+     .evaluate = check_questions},
+    {.key = "defaults.normalize",
+     .family = FAMILY_DEFAULTS,
+     .golden = "defaults/normalize.json",
+     .mutant = "top-k-below-one",
+     .mutant_cell = "card/normalize",
+     .sentence = "Parameters are rewritten and refused at exactly the engine's thresholds.",
+     .effect = "A request just beside a threshold becomes greedy, or is refused with another build.",
+     .sees = "thresholds moved or rounded, sentinels misread, checks in another order",
+     .blind = "what the sampler does with the parameters",
+     .evaluate = check_questions},
 };
 const size_t check_registry_count = sizeof check_registry / sizeof *check_registry;
+
+bool check_looks_at(const struct check *check, const struct plan_cell *cell)
+{
+    const bool own = check->family == FAMILY_PREDICATE || check->family == FAMILY_DEFAULTS;
+    return check->family == cell->family &&
+           (!own || strcmp(strchr(check->key, '.') + 1, cell->name) == 0);
+}
 
 bool check_selected(const struct check *check, const char *prefix)
 {

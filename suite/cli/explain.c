@@ -84,6 +84,10 @@ static void explain_cell(const struct session *session, struct cell_result *resu
                (unsigned long long)script_draws(&result->script[0]), result->script[0].lines);
         return;
     }
+    if (result->state == CELL_SKIPPED) { /* what is asked depends on the sampler's claims */
+        printf("    %-19s %9s  one wrong answer is enough\n", result->cell->name, "");
+        return;
+    }
     struct evidence evidence = {0};
     struct check_input input = {.plan = session->plan,
                                 .cell = result->cell,
@@ -119,7 +123,7 @@ static void explain(const struct session *session, const struct check *check)
            BUDGET_STAGE_ONE, session->plan->name);
     size_t cells = 0;
     for (size_t i = 0; i < session->plan->cells; i++)
-        if (session->cell[i].selected && session->cell[i].cell->family == check->family) {
+        if (session->cell[i].selected && check_looks_at(check, session->cell[i].cell)) {
             explain_cell(session, &session->cell[i], check);
             cells++;
         }

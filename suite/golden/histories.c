@@ -15,7 +15,7 @@ struct place {
 };
 
 struct walk {
-    const struct engine_group *group;
+    const struct golden_group *group;
     FILE *lines;
     size_t requests, kinds[REQUESTS_MAX];
     struct engine_flags flags[REQUESTS_MAX][KINDS_MAX];
@@ -146,7 +146,7 @@ static int read_kinds(const struct golden_case *this, struct walk *walk)
     return 0;
 }
 
-int product_histories(const struct golden_case *this, const struct engine_group *group, FILE *lines)
+int product_histories(const struct golden_case *this, const struct golden_group *group, FILE *lines)
 {
     struct walk walk = {.group = group, .lines = lines};
     struct place root = {0};

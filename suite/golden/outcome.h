@@ -15,9 +15,11 @@ struct golden_outcome {
 
 /* One case while it is being checked. */
 struct golden_case {
-    struct json_cursor at;
+    const struct golden_check *check;
+    struct json_cursor at, notes;
     const char *id;
     struct golden_outcome *outcome;
+    void *context; /* of golden_walk */
 };
 
 /* "FILE#ID: FIELD: the golden has X, this build computes Y". Returns -1. */
@@ -43,7 +45,8 @@ extern const struct golden_check golden_tables, golden_tokens, golden_predicate_
     golden_boundary_nucleus, golden_boundary_top_k, golden_boundary_min_p, golden_boundary_combined, golden_boundary_penalties,
     golden_boundary_degenerate, golden_dependence, golden_determinism, golden_replay;
 
-/* Read DIRECTORY/family/check.json and recompute every case. Returns 0, or -1 with one kind of trouble. */
+/* Read DIRECTORY/family/check.json and hand every case to check->recompute. Returns 0, or -1 with one kind of trouble. */
+int golden_walk(const char *directory, const struct golden_check *check, void *context, struct golden_outcome *outcome);
 int golden_recompute(const char *directory, const struct golden_check *check, struct golden_outcome *outcome);
 
 /* DIRECTORY/SHA256SUMS against the files that are there. `files` counts them. */

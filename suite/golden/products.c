@@ -21,19 +21,20 @@ struct axes {
     struct engine_values at[AXES_MAX][CHOICES_MAX];
 };
 
-static int read_requests(const struct json_cursor *array, size_t length, const struct engine_group *group,
+static int read_requests(const struct json_cursor *array, size_t length, const struct golden_group *group,
                          struct engine_values *requests, struct trouble *damaged)
 {
     if (length > CHOICES_MAX)
         return json_trouble(array, damaged, "has %zu entries; at most %d are read", length, CHOICES_MAX);
     struct json_cursor at = json_at(array, 0);
+    struct engine_why why;
     for (size_t i = 0; i < length; i++, at = json_next(&at))
-        if (engine_read_values(&at, group->engine, group->endpoint, &requests[i], damaged))
-            return -1;
+        if (engine_read_values(at.node, "", group->engine, group->endpoint, &requests[i], &why))
+            return json_trouble(&at, damaged, "%s", why.text);
     return 0;
 }
 
-static int read_axes(const struct golden_case *this, const struct engine_group *group, struct axes *axes)
+static int read_axes(const struct golden_case *this, const struct golden_group *group, struct axes *axes)
 {
     struct trouble *damaged = &this->outcome->damaged;
     struct json_cursor array;
@@ -52,7 +53,7 @@ static int read_axes(const struct golden_case *this, const struct engine_group *
     return 0;
 }
 
-static int read_servers(const struct golden_case *this, const struct engine_group *group,
+static int read_servers(const struct golden_case *this, const struct golden_group *group,
                         struct engine_server *servers, size_t *count)
 {
     struct trouble *damaged = &this->outcome->damaged;
@@ -62,9 +63,10 @@ static int read_servers(const struct golden_case *this, const struct engine_grou
     if (*count > SERVERS_MAX)
         return json_trouble(&array, damaged, "has %zu entries; at most %d are read", *count, SERVERS_MAX);
     struct json_cursor at = json_at(&array, 0);
+    struct engine_why why;
     for (size_t i = 0; i < *count; i++, at = json_next(&at))
-        if (engine_read_server(&at, group->engine, &servers[i], damaged))
-            return -1;
+        if (engine_read_server(at.node, "", group->engine, &servers[i], &why))
+            return json_trouble(&at, damaged, "%s", why.text);
     return 0;
 }
 
@@ -113,15 +115,16 @@ struct prepared {
     struct engine_refusal refusal;
 };
 
-static struct prepared prepare(const struct engine_group *group, const struct engine_values *request)
+static struct prepared prepare(const struct golden_group *group, const struct engine_values *request)
 {
     static const struct engine_server plain = {0};
     struct prepared made = {0};
-    made.refused = engine_prepare(group, &plain, request, NULL, &made.flags, &made.refusal) != 0;
+    made.refused = engine_prepare(group->engine, group->reading, &plain, group->endpoint, request,
+                                  &made.flags, &made.refusal) != 0;
     return made;
 }
 
-static void print_batch(FILE *lines, const struct engine_group *group, const struct engine_server *server,
+static void print_batch(FILE *lines, const struct golden_group *group, const struct engine_server *server,
                         const struct prepared *one, const struct prepared *mate)
 {
     struct engine_path path;
@@ -138,7 +141,7 @@ static void print_batch(FILE *lines, const struct engine_group *group, const str
 }
 
 /* Every request alone and beside each mate, on every server. */
-static int paths(const struct golden_case *this, const struct engine_group *group, FILE *lines)
+static int paths(const struct golden_case *this, const struct golden_group *group, FILE *lines)
 {
     struct engine_server servers[SERVERS_MAX];
     struct engine_values mate[CHOICES_MAX];
@@ -170,7 +173,7 @@ static int paths(const struct golden_case *this, const struct engine_group *grou
     return failed ? -1 : 0;
 }
 
-static void print_request(FILE *lines, const struct engine_group *group, const struct engine_server *server,
+static void print_request(FILE *lines, const struct golden_group *group, const struct engine_server *server,
                           const struct engine_values *request)
 {
     struct engine_resolved resolved;
@@ -184,7 +187,7 @@ static void print_request(FILE *lines, const struct engine_group *group, const s
                 fprintf(lines, "%s=%s/%s ", engine_parameter_names[p],
                         engine_python_text(&resolved.values.at[p], text, sizeof text),
                         engine_layer_names[resolved.layer[p]]);
-    if (engine_prepare(group, server, request, NULL, &flags, &refusal) ||
+    if (engine_prepare(group->engine, group->reading, server, group->endpoint, request, &flags, &refusal) ||
         group->engine->path(group->reading, server, &flags, 1, &path, &refusal))
         print_refusal(lines, &refusal);
     else
@@ -192,7 +195,7 @@ static void print_request(FILE *lines, const struct engine_group *group, const s
 }
 
 /* Every request at every endpoint of every server. */
-static int requests(const struct golden_case *this, const struct engine_group *group, FILE *lines)
+static int requests(const struct golden_case *this, const struct golden_group *group, FILE *lines)
 {
     struct engine_server servers[SERVERS_MAX];
     struct json_cursor array;
@@ -212,7 +215,7 @@ static int requests(const struct golden_case *this, const struct engine_group *g
     }
     for (size_t s = 0; !failed && s < server_count; s++)
         for (size_t e = 0; e < endpoint_count; e++) {
-            struct engine_group here = *group;
+            struct golden_group here = *group;
             here.endpoint = (enum engine_endpoint)e;
             size_t index[AXES_MAX] = {0};
             do {
@@ -228,8 +231,8 @@ static int requests(const struct golden_case *this, const struct engine_group *g
 }
 
 /* Walk a product, then compare the number of its lines and their hash. */
-static int same_product(const struct golden_case *this, const struct engine_group *group,
-                        int (*walk)(const struct golden_case *, const struct engine_group *, FILE *))
+static int same_product(const struct golden_case *this, const struct golden_group *group,
+                        int (*walk)(const struct golden_case *, const struct golden_group *, FILE *))
 {
     char *text = NULL, hex[65];
     size_t bytes = 0, count = 0;
@@ -271,9 +274,9 @@ const struct golden_check golden_predicate_products = {
     .what = "full products of paths and histories",
     .group_keys = group_keys,
     .case_keys = predicate_keys,
-    .begin = engine_group_begin,
+    .begin = golden_group_begin,
     .recompute = recompute_predicate,
-    .end = engine_group_end,
+    .end = golden_group_end,
 };
 const struct golden_check golden_defaults_products = {
     .family = "defaults",
@@ -281,7 +284,7 @@ const struct golden_check golden_defaults_products = {
     .what = "full products of requests",
     .group_keys = group_keys,
     .case_keys = defaults_keys,
-    .begin = engine_group_begin,
+    .begin = golden_group_begin,
     .recompute = recompute_defaults,
-    .end = engine_group_end,
+    .end = golden_group_end,
 };

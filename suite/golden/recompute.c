@@ -100,10 +100,12 @@ static int check_flags(const struct golden_case *this, const struct json_cursor 
 }
 
 static int walk_case(const struct golden_check *check, const struct json_cursor *at,
-                     const struct json_cursor *notes, const void *shared, struct golden_outcome *outcome)
+                     const struct json_cursor *notes, const void *shared, void *context,
+                     struct golden_outcome *outcome)
 {
     static const char *const common[] = {"id", "flags", NULL};
-    struct golden_case this = {.at = *at, .outcome = outcome};
+    struct golden_case this = {
+        .check = check, .at = *at, .notes = *notes, .outcome = outcome, .context = context};
     if (known_keys(at, common, check->case_keys, &outcome->damaged) ||
         json_string(at, "id", &this.id, &outcome->damaged) || check_flags(&this, notes))
         return -1;
@@ -112,7 +114,7 @@ static int walk_case(const struct golden_check *check, const struct json_cursor 
 }
 
 static int walk_group(const struct golden_check *check, const struct json_cursor *group,
-                      const struct json_cursor *notes, struct golden_outcome *outcome)
+                      const struct json_cursor *notes, void *context, struct golden_outcome *outcome)
 {
     static const char *const common[] = {"source", "version", "cases", NULL};
     struct json_cursor cases;
@@ -129,7 +131,7 @@ static int walk_group(const struct golden_check *check, const struct json_cursor
     int failed = 0;
     struct json_cursor at = json_at(&cases, 0);
     for (size_t i = 0; i < count && !failed; i++, at = json_next(&at))
-        failed = walk_case(check, &at, notes, shared, outcome);
+        failed = walk_case(check, &at, notes, shared, context, outcome);
     if (check->end)
         check->end(shared);
     return failed;
@@ -159,7 +161,7 @@ static int check_ids(const struct json_cursor *groups, struct golden_outcome *ou
     return failed;
 }
 
-static int walk_file(const struct golden_check *check, const struct json_cursor *root,
+static int walk_file(const struct golden_check *check, const struct json_cursor *root, void *context,
                      struct golden_outcome *outcome)
 {
     static const char *const keys[] = {"schema", "family", "check", "notes", "groups", NULL};
@@ -176,14 +178,15 @@ static int walk_file(const struct golden_check *check, const struct json_cursor 
         return -1;
     struct json_cursor group = json_at(&groups, 0);
     for (size_t i = 0; i < count; i++, group = json_next(&group))
-        if (walk_group(check, &group, &notes, outcome))
+        if (walk_group(check, &group, &notes, context, outcome))
             return -1;
     if (outcome->cases == 0)
         return json_trouble(&groups, damaged, "has no case: nothing would be compared");
     return check_ids(&groups, outcome);
 }
 
-int golden_recompute(const char *directory, const struct golden_check *check, struct golden_outcome *outcome)
+int golden_walk(const char *directory, const struct golden_check *check, void *context,
+                struct golden_outcome *outcome)
 {
     *outcome = (struct golden_outcome){0};
     char path[4096];
@@ -192,7 +195,12 @@ int golden_recompute(const char *directory, const struct golden_check *check, st
     if (json_open(&file, path, EXIT_DAMAGED, &outcome->damaged))
         return -1;
     struct json_cursor root = json_root(&file);
-    int failed = walk_file(check, &root, outcome);
+    int failed = walk_file(check, &root, context, outcome);
     json_close(&file);
     return failed;
+}
+
+int golden_recompute(const char *directory, const struct golden_check *check, struct golden_outcome *outcome)
+{
+    return golden_walk(directory, check, NULL, outcome);
 }

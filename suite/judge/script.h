@@ -21,6 +21,7 @@ struct script_line {
     bool may_refuse;       /* an error is an answer; else it makes the cell an error */
     uint64_t batch, draws; /* draws 0: a question, no tokens */
     size_t rows, columns;  /* of its values */
+    size_t questions;      /* that it asks, for the report */
     struct frame request;  /* its arrays are the script's memory, or outlive it */
     enum line_state state;
     struct frame answer;  /* owns what follows, unless a recording does */

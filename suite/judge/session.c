@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "suite/checks/family.h"
+#include "suite/judge/parametered.h"
 #include "suite/judge/stage.h"
 
 #define PADDED_ROWS 3
@@ -33,7 +34,7 @@ static bool selected(const struct session *session, const struct plan_cell *cell
 {
     bool looked_at = false;
     for (size_t i = 0; i < check_registry_count; i++)
-        looked_at |= check_registry[i].family == cell->family &&
+        looked_at |= check_looks_at(&check_registry[i], cell) &&
                      check_selected(&check_registry[i], session->options.checks);
     return looked_at && has_prefix(cell->name, session->options.cells);
 }
@@ -101,8 +102,6 @@ static void prepare_law(struct session *session, struct cell_result *result)
         for (size_t i = 0; i < elements; i++)
             result->bits[i] = law_bits(result->values[i], sut->dtype);
     }
-    for (size_t i = 0; i < vocab; i++)
-        result->heaviest = fmax(result->heaviest, result->pmf[i]);
 }
 
 static int prepare_cell(struct session *session, struct cell_result *result, struct trouble *trouble)
@@ -110,7 +109,12 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
     const struct plan_cell *cell = result->cell;
     const struct sut *sut = &session->sut;
     result->kind = sut->kind;
-    if (cell->family == FAMILY_AGREEMENT && !sut->noise)
+    const bool asks = cell->family == FAMILY_PREDICATE || cell->family == FAMILY_DEFAULTS;
+    if (!asks && !sut_draws(sut))
+        skip(result, "the sampler draws no tokens");
+    else if (cell->parametered && parametered_skip(result, sut, result->why, sizeof result->why))
+        result->state = CELL_SKIPPED;
+    else if (cell->family == FAMILY_AGREEMENT && !sut->noise)
         skip(result, "the sampler takes no noise");
     else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
         skip(result, "the sampler takes logits but no temperature");
@@ -118,6 +122,12 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
         return 0;
     if (cell->table)
         prepare_law(session, result);
+    if (cell->parametered && parametered_prepare(result, sut, trouble))
+        return -1;
+    if (result->state == CELL_SKIPPED)
+        return 0;
+    for (size_t i = 0; cell->table && i < cell->table->vocab; i++)
+        result->heaviest = fmax(result->heaviest, result->pmf[i]);
     if (cell->family == FAMILY_EQUIVALENCE)
         for (int stage = 0; stage < 2; stage++)
             counts_allocate(&result->counts[stage], session->plan, cell->table->vocab);
@@ -161,7 +171,7 @@ static void evaluate(const struct session *session, const struct cell_result *re
     };
     for (size_t i = 0; i < check_registry_count; i++) {
         const struct check *check = &check_registry[i];
-        if (check->family == result->cell->family && check_selected(check, session->options.checks))
+        if (check_looks_at(check, result->cell) && check_selected(check, session->options.checks))
             check->evaluate(check, &input, evidence);
     }
 }

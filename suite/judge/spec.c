@@ -13,8 +13,8 @@
 #include "suite/installed.h"
 
 #define KINDS                                                                                                \
-    "reference[:RULE], cuda[:RULE], python:NAME, python:FILE.py, PATH/TO/PLUGIN.so, exec:COMMAND, "          \
-    "recording:FILE"
+    "reference[:RULE], cuda[:RULE], engine[:NAME], python:NAME, python:FILE.py, PATH/TO/PLUGIN.so, "         \
+    "exec:COMMAND, recording:FILE"
 
 static char *copy(const char *text)
 {
@@ -120,6 +120,13 @@ static int native(struct spec *spec, const char *name, struct trouble *trouble)
     return word(spec, host, trouble) || word(spec, name, trouble) ? -1 : 0;
 }
 
+/* "KIND" or "KIND:...". */
+static bool of_kind(const char *head, const char *kind)
+{
+    size_t length = strlen(kind);
+    return !strncmp(head, kind, length) && (head[length] == '\0' || head[length] == ':');
+}
+
 int spec_parse(struct spec *spec, const char *text, struct trouble *trouble)
 {
     *spec = (struct spec){.text = copy(text)};
@@ -140,8 +147,9 @@ int spec_parse(struct spec *spec, const char *text, struct trouble *trouble)
     int failed;
     if (!strncmp(head, "python:", 7))
         failed = python(spec, head + 7, trouble);
-    else if (!strcmp(head, "reference") || !strncmp(head, "reference:", 10) || !strcmp(head, "cuda") ||
-             !strncmp(head, "cuda:", 5))
+    else if (!strncmp(head, "engine:", 7) && strchr(head, '/'))
+        failed = file_exists(spec, head + 7, trouble) || native(spec, head, trouble);
+    else if (of_kind(head, "reference") || of_kind(head, "cuda") || of_kind(head, "engine"))
         failed = native(spec, head, trouble);
     else if (strchr(head, '/'))
         failed = file_exists(spec, head, trouble) || native(spec, head, trouble);

@@ -4,6 +4,8 @@
  * KIND[:NAME][@VENV][,key=value...]:
  *   reference, reference:RULE       the built-in samplers
  *   cuda, cuda:RULE                 the same on a GPU
+ *   engine, engine:NAME             an engine's routing and defaults as suite/sut/engines/ has them; engine:PATH.so,id=ID:
+ *                                   one from a shared object
  *   python:NAME | python:FILE.py    an engine of suite/sut/workers/, or a user's own worker; @VENV: that
  * environment's python3 PATH/TO/PLUGIN.so               any word with '/': a C or CUDA plug-in exec:COMMAND
  * the rest of the line, run by sh: anything whose stdin and stdout connect (docker, ssh, srun) recording:FILE

@@ -43,11 +43,13 @@ int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trou
                            spec);
     sut->takes[VALUE_LOGITS] = has_word(takes, "logits");
     sut->takes[VALUE_PROBABILITIES] = has_word(takes, "probabilities");
-    if (!sut->takes[VALUE_LOGITS] && !sut->takes[VALUE_PROBABILITIES])
+    bool answers = sut_can(sut, "route") || sut_can(sut, "resolve"); /* then it may do nothing else */
+    if (!sut->takes[VALUE_LOGITS] && !sut->takes[VALUE_PROBABILITIES] && !(answers && !*takes))
         return trouble_set(trouble, EXIT_USAGE,
                            "%s: hello: takes is '%s'; accepted: logits, probabilities, or both", spec, takes);
-    sut->kind =
-        strncmp(takes, "probabilities", 13) && sut->takes[VALUE_LOGITS] ? VALUE_LOGITS : VALUE_PROBABILITIES;
+    sut->kind = strncmp(takes, "probabilities", 13) && (sut->takes[VALUE_LOGITS] || !*takes)
+                    ? VALUE_LOGITS
+                    : VALUE_PROBABILITIES;
     size_t i = 0;
     while (i < 3 && strcmp(dtype, dtypes[i]))
         i++;
@@ -58,6 +60,12 @@ int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trou
     sut->noise = capabilities && has_word(capabilities, "noise");
     sut->temperature = capabilities && has_word(capabilities, "temperature");
     return 0;
+}
+
+bool sut_draws(const struct sut *sut)
+{
+    const char *takes = frame_get(&sut->hello, "takes");
+    return !takes || *takes;
 }
 
 bool sut_can(const struct sut *sut, const char *word)

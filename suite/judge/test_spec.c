@@ -66,7 +66,8 @@ static void environment(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    refuse("torch", "accepted: reference[:RULE], cuda[:RULE], python:NAME");
+    refuse("torch", "accepted: reference[:RULE], cuda[:RULE], engine[:NAME], python:NAME");
+    refuse("engine:./no-such-engine.so,id=X", "./no-such-engine.so: No such file");
     refuse("", "accepted: reference[:RULE]");
     refuse("./no-such-plugin.so", "No such file");
     refuse("python:", "needs an engine's name");

@@ -18,13 +18,15 @@ struct sut {
     const char *name, *version, *device;
     enum value_kind kind; /* what values it prefers to be handed: logits or probabilities */
     enum value_dtype dtype;
-    bool takes[2]; /* by enum value_kind */
+    bool takes[2]; /* by enum value_kind; both false: it draws no tokens */
     bool noise, temperature;
 };
 
 /* Check a hello reply. exit 2: a SUT that cannot introduce itself cannot be judged. */
 int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trouble *trouble);
 void sut_free(struct sut *sut);
+/* Does it draw tokens at all? An engine's routing and defaults only answer questions. */
+bool sut_draws(const struct sut *sut);
 /* All capability words a hello may have, NULL-terminated (frame.h). */
 extern const char *const sut_capability_words[];
 /* Does its hello have this word among the capabilities? */

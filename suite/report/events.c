@@ -162,7 +162,7 @@ static cJSON *event_check(const struct session *session, const struct check *che
     size_t ran = 0, rejected = 0, errors = 0, stopped = 0, skipped = 0;
     for (size_t i = 0; i < session->plan->cells; i++) {
         const struct cell_result *result = &session->cell[i];
-        if (!result->selected || result->cell->family != check->family)
+        if (!result->selected || !check_looks_at(check, result->cell))
             continue;
         bool asked = false;
         errors += result->state == CELL_ERROR;

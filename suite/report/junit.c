@@ -154,7 +154,7 @@ int junit_write(const char *directory, const struct session *session, const stru
         abort();
     for (size_t i = 0; i < check_registry_count; i++)
         for (size_t c = 0; c < session->plan->cells; c++)
-            if (session->cell[c].selected && session->cell[c].cell->family == check_registry[i].family &&
+            if (session->cell[c].selected && check_looks_at(&check_registry[i], session->cell[c].cell) &&
                 check_selected(&check_registry[i], session->options.checks))
                 add_case(file, session, c, &check_registry[i], &totals);
     add_verdict(file, session, verdict, seconds, &totals);

@@ -109,8 +109,15 @@ static void agreement_line(const struct cell_result *result, const char *word)
 
 static void script_line_show(const struct cell_result *result, const char *word)
 {
-    printf("  %-19s %7s %9llu   %zu messages, %zu statistics   %s%s%s\n", result->cell->name,
-           vocab_words(result), (unsigned long long)script_draws(&result->script[0]), result->script[0].lines,
+    const struct script *script = &result->script[0];
+    size_t questions = 0;
+    char asked[48] = "";
+    for (size_t i = 0; i < script->lines; i++)
+        questions += script->line[i].questions;
+    if (questions)
+        snprintf(asked, sizeof asked, "%zu questions in ", questions);
+    printf("  %-19s %7s %9llu   %s%zu messages, %zu statistics   %s%s%s\n", result->cell->name,
+           vocab_words(result), (unsigned long long)script_draws(script), asked, script->lines,
            result->evidence.count, word_colour(word), word, PLAIN);
 }
 
@@ -179,10 +186,12 @@ static void failures(const struct session *session, const struct cell_result *re
         printf("     expectation: golden/%s\n", said->golden);
         return;
     }
-    bool own = strchr(session->plan->given, '/') || strstr(session->plan->given, ".json");
-    printf("     expectation: the exact law of table %s at temperature %g, %s%s\n", result->cell->table->name,
-           result->cell->temperature, own ? "computed by this build" : "pinned by golden/",
-           own ? "" : said->golden);
+    const bool parametered = result->cell->parametered;
+    bool own = strchr(session->plan->given, '/') || strstr(session->plan->given, ".json") || parametered;
+    printf("     expectation: the exact law of table %s at temperature %g%s, %s%s\n",
+           result->cell->table->name, result->cell->temperature,
+           parametered ? " under the cell's parameters" : "",
+           own ? "computed by this build" : "pinned by golden/", own ? "" : said->golden);
 }
 
 /* The others are likely to have the same cause. */
@@ -199,7 +208,7 @@ static void every_statistic(const struct cell_result *result)
 {
     for (size_t s = 0; s < result->evidence.count; s++) {
         const struct statistic *statistic = &result->evidence.statistic[s];
-        char text[256], p[24];
+        char text[sizeof statistic->text + 80], p[24];
         int column = printf("    %-23s %-17s p %s", statistic->check->key, statistic->name,
                             p_value(p, sizeof p, statistic->tail.p));
         if (statistic->flagged && !statistic->violation)
@@ -216,12 +225,13 @@ void terminal_session(const struct session *session, const char *role, bool ever
 {
     const struct sut *sut = &session->sut;
     const char *spec = session->spec ? session->spec->text : "recording";
-    printf("\n%s%s%s = %s %s on %s, handed %s in %s; %.1f s\n", role, *role ? ": " : "", spec, sut->name,
-           sut->version, sut->device, sut->kind == VALUE_LOGITS ? "logits" : "probabilities",
-           sut->dtype == VALUE_F32   ? "f32"
-           : sut->dtype == VALUE_F16 ? "f16"
-                                     : "bf16",
-           session->seconds);
+    const char *dtype = sut->dtype == VALUE_F32 ? "f32" : sut->dtype == VALUE_F16 ? "f16" : "bf16";
+    printf("\n%s%s%s = %s %s on %s, ", role, *role ? ": " : "", spec, sut->name, sut->version, sut->device);
+    if (sut_draws(sut))
+        printf("handed %s in %s", sut->kind == VALUE_LOGITS ? "logits" : "probabilities", dtype);
+    else
+        printf("asked, not drawn from");
+    printf("; %.1f s\n", session->seconds);
     printf("  %-19s %7s %9s   %-6s   %-15s   %-15s %5s   %s\n", "cell", "vocab", "draws", "TV",
            "exact sampler", "TV at most", "eps", "result");
     for (size_t i = 0; i < session->plan->cells; i++) {

@@ -11,6 +11,7 @@
 #include "suite/golden/golden.h"
 #include "suite/judge/session.h"
 #include "suite/sut/mutants/about.h"
+#include "suite/sut/mutants/engines.h"
 
 #define PLANS_MAX 8
 
@@ -20,6 +21,7 @@ static const struct {
     const char *spec;
 } tables[] = {
     {mutant_about, "%s/mutants.so,id=%s"},
+    {engine_mutant_about, "engine:%s/mutants.so,id=%s"},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -112,7 +114,9 @@ static uint64_t draws_made(const struct cell_result *result, int stage)
 {
     if (result->cell->family == FAMILY_AGREEMENT)
         return stage == 1 ? result->agreement.rows : 0;
-    return result->counts[stage - 1].draws;
+    if (result->cell->family == FAMILY_EQUIVALENCE)
+        return result->counts[stage - 1].draws;
+    return script_draws(&result->script[stage - 1]);
 }
 
 static void print_killer(const struct cell_result *result, const struct statistic *killer)
@@ -132,20 +136,24 @@ static void print_killer(const struct cell_result *result, const struct statisti
 static bool print_row(const struct session *session, const struct mutant_about *about)
 {
     const struct cell_result *result = &session->cell[0];
+    const bool erred =
+        about->error && result->state == CELL_ERROR && strstr(result->why, about->error) != NULL;
     const struct statistic *killer = NULL;
-    if (result->state == CELL_RAN)
+    if (result->state == CELL_RAN && !about->error)
         killer = strongest(result, about->check, about->statistic ? about->statistic : "");
     printf("%-24s %-22s %-12s %-24s ", about->check, about->id, kind_name[about->kind], about->cell);
     printf("%9llu + %-9llu %5.1f s  ", (unsigned long long)draws_made(result, 1),
            (unsigned long long)draws_made(result, 2), session->seconds);
-    if (result->state != CELL_RAN)
+    if (erred)
+        printf("error: %s\n", result->why);
+    else if (result->state != CELL_RAN)
         printf("NOT RUN: %s\n", result->why);
     else if (!killer)
         puts("SURVIVED");
     else
         print_killer(result, killer);
     fflush(stdout);
-    return killer;
+    return killer || erred;
 }
 
 static bool mutant_run(const struct mutant_about *about, const char *build, size_t table, bool others,

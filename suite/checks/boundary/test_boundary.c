@@ -144,7 +144,7 @@ static void honest(void **state)
 {
     (void)state;
     static const char *const takes[] = {"logits probabilities", "logits", "probabilities"};
-    char text[256] = "";
+    char text[400] = "";
     for (size_t f = 0; law_filter_at(f); f++)
         for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
             for (size_t t = 0; t < 3; t++) {
@@ -327,7 +327,7 @@ static void planted(void **state)
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
         const struct defect *defect = &defects[i];
         struct scene scene;
-        char text[256] = "";
+        char text[400] = "";
         scene_open(&scene, defect->cell, "vllm-v1", "logits probabilities", everything);
         defect->spoil(ask_of(&scene, defect->id));
         answer(&scene);

@@ -32,6 +32,28 @@ const struct engine *engine_find(const char *name)
     return NULL;
 }
 
+int engine_check(const struct engine *engine, enum engine_reading reading, const struct engine_values *values,
+                 struct engine_flags *flags, struct engine_refusal *refusal)
+{
+    struct engine_values own = *values;
+    return engine->normalize(reading, &own, refusal) || engine->verify(reading, &own, refusal) ||
+                   engine->flags(reading, &own, flags, refusal)
+               ? -1
+               : 0;
+}
+
+int engine_prepare(const struct engine *engine, enum engine_reading reading,
+                   const struct engine_server *server, enum engine_endpoint endpoint,
+                   const struct engine_values *request, struct engine_flags *flags,
+                   struct engine_refusal *refusal)
+{
+    struct engine_resolved resolved;
+    return engine->resolve(reading, server, endpoint, request, &resolved, refusal) ||
+                   engine_check(engine, reading, &resolved.values, flags, refusal)
+               ? -1
+               : 0;
+}
+
 bool engine_batch_finish(struct engine_batch *batch, int64_t id)
 {
     for (size_t i = 0; i < batch->rows; i++)

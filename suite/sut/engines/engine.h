@@ -117,6 +117,7 @@ struct engine_batch {
 };
 
 struct engine {
+    size_t size; /* sizeof(struct engine): tells a shared object's table from one of another build */
     const char *name;
     /* The member of a request body at this endpoint that feeds a parameter; NULL: it has none. */
     const char *(*key)(enum engine_endpoint endpoint, enum engine_parameter parameter);
@@ -156,6 +157,18 @@ struct engine {
 const struct engine *engine_find(const char *name);
 extern const struct engine *const engine_table[];
 extern const size_t engine_count;
+/* What a shared object with engines of its own exports (`engine:PATH.so,id=ID`); NULL if it has none of that id. */
+#define ENGINE_SYMBOL "samplegate_engine"
+typedef const struct engine *(*engine_function)(const char *id);
+
+/* normalize, verify and flags of resolved parameters, as far as it gets. */
+int engine_check(const struct engine *engine, enum engine_reading reading, const struct engine_values *values,
+                 struct engine_flags *flags, struct engine_refusal *refusal);
+/* The same from the request on. */
+int engine_prepare(const struct engine *engine, enum engine_reading reading,
+                   const struct engine_server *server, enum engine_endpoint endpoint,
+                   const struct engine_values *request, struct engine_flags *flags,
+                   struct engine_refusal *refusal);
 
 /* Mark a request as ended wherever it is; false if the batch has no unfinished row of that id. */
 bool engine_batch_finish(struct engine_batch *batch, int64_t id);

@@ -93,10 +93,10 @@ static int path_0_5_20(enum engine_reading reading, const struct engine_server *
 
 #define SGLANG(version, path_function)                                                                       \
     {                                                                                                        \
-        .name = "sglang-" version, .key = sglang_key, .resolve = sglang_resolve,                             \
-        .normalize = sglang_normalize, .verify = sglang_verify, .flags = flags_of,                           \
-        .together = sglang_together, .path = path_function, .admit = sglang_admit, .join = sglang_join,      \
-        .filter = sglang_filter, .state = sglang_state                                                       \
+        .size = sizeof(struct engine), .name = "sglang-" version, .key = sglang_key,                         \
+        .resolve = sglang_resolve, .normalize = sglang_normalize, .verify = sglang_verify,                   \
+        .flags = flags_of, .together = sglang_together, .path = path_function, .admit = sglang_admit,        \
+        .join = sglang_join, .filter = sglang_filter, .state = sglang_state                                  \
     }
 const struct engine sglang_0_5_19 = SGLANG("0.5.19", path_0_5_19);
 const struct engine sglang_0_5_20 = SGLANG("0.5.20", path_0_5_20);

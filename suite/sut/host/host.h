@@ -1,6 +1,6 @@
 /* host.h: what the files of samplegate-host share.
  *
- * main.c opens a sampler (reference.c, cuda.c or plugin.c), serve.c reads messages, request.c checks one and
+ * main.c opens a sampler (reference.c, cuda.c, engine.c or plugin.c), serve.c reads messages, request.c checks one and
  * the sampler answers it. SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_HOST_H
 #define SAMPLEGATE_HOST_H
@@ -73,25 +73,30 @@ struct host_group {
 int64_t host_groups(const struct host_request *request, struct host_group **group);
 void host_groups_free(struct host_group *group);
 
-enum host_answer { HOST_TOKENS, HOST_UNSUPPORTED, HOST_ERROR };
+enum host_answer { HOST_TOKENS, HOST_ANSWERED = HOST_TOKENS, HOST_UNSUPPORTED, HOST_ERROR };
 
 /* A sampler that has been opened. */
 struct host_sut {
     struct frame hello; /* all that the hello message says about it */
     uint64_t capabilities;
     void *self;
-    /* token[draws]; why is set unless HOST_TOKENS. */
+    /* token[draws]; why is set unless HOST_TOKENS. NULL: it draws none. */
     enum host_answer (*sample)(void *self, const struct host_request *request, int32_t *token,
                                struct host_text *why);
+    /* A JSON array of questions (engines/ask.h) to one of answers, owned: free. NULL: it answers none. */
+    enum host_answer (*ask)(void *self, const char *questions, char **answers, struct host_text *why);
     void (*close)(void *self);
 };
 
-/* word: "reference" or "reference:RULE"; "cuda" or "cuda:RULE"; or the path of a plug-in. 0, or -1 with why.
+/* word: "reference" or "reference:RULE"; "cuda" or "cuda:RULE"; "engine" or "engine:NAME" or "engine:PATH.so"; or
+ * the path of a plug-in. 0, or -1 with why.
  * Owned: host_sut_close.
  */
 int host_reference_open(struct host_sut *sut, const char *word, char **options, int count,
                         struct host_text *why);
 int host_cuda_open(struct host_sut *sut, const char *word, char **options, int count, struct host_text *why);
+int host_engine_open(struct host_sut *sut, const char *word, char **options, int count,
+                     struct host_text *why);
 int host_plugin_open(struct host_sut *sut, const char *path, char **options, int count,
                      struct host_text *why);
 void host_sut_close(struct host_sut *sut);

@@ -3,6 +3,8 @@
  *   samplegate-host reference[:RULE] [values=logits|probabilities] [filters=ENGINE] [penalties=ENGINE]
  *                   [noise=id|rank]
  *   samplegate-host cuda[:RULE] [values=logits|probabilities]
+ *   samplegate-host engine[:NAME]
+ *   samplegate-host engine:PATH.so id=ID
  *   samplegate-host PATH.so [device=cpu|cuda] [key=value ...]
  *
  * Frames come on stdin and go to stdout. Exit 0 at the end of input, 2 if the sampler cannot be opened, 1 if
@@ -21,6 +23,7 @@ static int usage(void)
     fprintf(stderr, "usage: samplegate-host reference[:RULE] [values=logits|probabilities] [filters=ENGINE]\n"
                     "                       [penalties=ENGINE] [noise=id|rank]\n"
                     "       samplegate-host cuda[:RULE] [values=logits|probabilities]\n"
+                    "       samplegate-host engine[:NAME] | engine:PATH.so id=ID\n"
                     "       samplegate-host PATH.so [device=cpu|cuda] [key=value ...]\n");
     return 2;
 }
@@ -59,6 +62,7 @@ int main(int argc, char **argv)
     struct host_sut sut = {0};
     struct host_text why = {0};
     int opened = word_is(argv[1], "reference") ? host_reference_open(&sut, argv[1], argv + 2, argc - 2, &why)
+                 : word_is(argv[1], "engine")  ? host_engine_open(&sut, argv[1], argv + 2, argc - 2, &why)
                  : word_is(argv[1], "cuda")    ? host_cuda_open(&sut, argv[1], argv + 2, argc - 2, &why)
                                                : host_plugin_open(&sut, argv[1], argv + 2, argc - 2, &why);
     if (opened) {

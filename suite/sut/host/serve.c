@@ -37,6 +37,9 @@ static void answer_sample(struct frame *answer, const struct host_sut *sut, cons
     if (unknown) {
         host_say(&why, "this host knows no array %s", unknown);
         kind = HOST_UNSUPPORTED;
+    } else if (!sut->sample) {
+        host_say(&why, "it answers questions and draws no tokens");
+        kind = HOST_UNSUPPORTED;
     } else if (host_request_read(&request, message, &why) == 0) {
         uint64_t missing = request.options & ~sut->capabilities;
         if (missing) {
@@ -65,6 +68,28 @@ static void answer_sample(struct frame *answer, const struct host_sut *sut, cons
     }
 }
 
+static void answer_ask(struct frame *answer, const struct host_sut *sut, const struct frame *message)
+{
+    static const char *const echoed[] = {"cell", "stage", "chunk", NULL};
+    const char *questions = frame_get(message, "question");
+    struct host_text why = {"it draws tokens and answers no questions"};
+    enum host_answer kind = HOST_UNSUPPORTED;
+    char *answers = NULL;
+    copy_entries(answer, message, echoed);
+    if (!questions) {
+        host_say(&why, "the message has no question");
+        kind = HOST_ERROR;
+    } else if (sut->ask) {
+        kind = sut->ask(sut->self, questions, &answers, &why);
+    }
+    frame_set(answer, "message",
+              kind == HOST_ANSWERED ? "answer"
+              : kind == HOST_ERROR  ? "error"
+                                    : "unsupported");
+    frame_set(answer, "text", kind == HOST_ANSWERED ? answers : why.text);
+    free(answers);
+}
+
 static enum frame_result answer_message(const struct host_sut *sut, const struct frame *message, int output,
                                         char *why, size_t why_bytes)
 {
@@ -76,9 +101,11 @@ static enum frame_result answer_message(const struct host_sut *sut, const struct
         answer_hello(&answer, sut, message);
     else if (name && strcmp(name, "sample") == 0)
         answer_sample(&answer, sut, message, &token, &kept);
+    else if (name && strcmp(name, "ask") == 0)
+        answer_ask(&answer, sut, message);
     else {
         struct host_text text;
-        host_say(&text, "message '%.32s' is not known; hello and sample are", name ? name : "(absent)");
+        host_say(&text, "message '%.32s' is not known; hello, sample and ask are", name ? name : "(absent)");
         frame_set(&answer, "message", "error");
         frame_set(&answer, "text", text.text);
     }

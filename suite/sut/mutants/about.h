@@ -26,6 +26,7 @@ struct mutant_about {
     const char *published; /* class of public defect, and one report of its kind where we know one */
     const char
         *statistic; /* the statistic that must see it, by the start of its name; NULL: any of the check */
+    const char *error;     /* instead, the cell must err, with these words in its reason; NULL: it must run */
 };
 
 /* The rows of this folder's table, in order; NULL past the last. The first is the clean one. */

@@ -8,7 +8,7 @@
  * hello       | -> judge  | protocol, plan, plan_sha256 (echoed), name, version, device, takes ("logits",
  *             |           | "probabilities" or both, a space between; preferred first), dtype (f32 f16 bf16: what values
  *             |           | must be handed over as), capabilities (words: temperature noise seeded top_k top_p min_p
- *             |           | penalties logit_bias allowed_mask min_tokens kept_out), contract (JSON
+ *             |           | penalties logit_bias allowed_mask min_tokens kept_out route resolve), contract (JSON
  *             |           | text), and any number of "file:PATH" = SHA-256 hex, "version:NAME" = text      |
  * sample      | -> worker | cell, stage, batch (draws a call), chunk, draws, seed, kind ("logits" | "probabilities"),
  *             |           | kept ("1": asked for; else absent), columns (the vocabulary, where rows are
@@ -22,6 +22,10 @@
  *             |           |   | offsets[d + 1]); logit_bias F32, allowed U8 (0: banned) [rows, vocab]
  * tokens      | -> judge  | cell, stage, batch, chunk (echoed)                              | token I32 [draws]; if asked, kept U8 [rows, vocab]: 1 for
  *             |           |   | what the parameters of a row's first draw leave; 0, and 0 for rows without a draw
+ * ask         | -> worker | cell, stage, chunk, question (a JSON array of questions, as in    |
+ *             |           | engines/ask.h: "path", "history" need the word route; "effective", |
+ *             |           | "normalize" the word resolve)                                     |
+ * answer      | -> judge  | cell, stage, chunk (echoed), text (a JSON array: their answers)   |
  * unsupported | -> judge  | cell, stage, batch, chunk, text                                 |
  * error       | -> judge  | text, and cell, stage, batch, chunk if known                    |
  *

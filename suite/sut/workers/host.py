@@ -3,8 +3,8 @@
 
     python3 host.py NAME [key=value ...]      NAME is an engine (NAME.py beside this file) or a path ending in .py
 
-Standard library only: the environment needs the engine and nothing else; host_frame.py and host_call.py lie beside
-this file. A worker is a file with a class Worker:
+Standard library only: the environment needs the engine and nothing else; host_frame.py, host_call.py and host_ask.py
+lie beside this file. A worker is a file with a class Worker:
 
     import random
 
@@ -25,7 +25,7 @@ this file. A worker is a file with a class Worker:
 
 Attributes a worker may add: name, version, device ("cpu"); dtype ("f32", "f16", "bf16": what values are handed over
 as); capabilities (words of "temperature noise seeded top_k top_p min_p penalties logit_bias allowed_mask min_tokens
-kept_out": what needs a word that is not there is answered "unsupported"); contract (JSON text of its claims); versions
+kept_out route resolve": what needs a word that is not there is answered "unsupported"); contract (JSON text of its claims); versions
 {name: text}; files {label: path} to be hashed; and, in the module, INSTALL (how to get what it imports). sample() may
 raise NotImplementedError(text) to say "unsupported"; any other exception is an error of that chunk, its traceback goes
 to stderr, and the worker lives on.
@@ -43,6 +43,11 @@ Where call.kept is not empty, sample() returns (tokens, sets): a set for each of
 (bytes, or anything bytes() takes). values, logit_bias and allowed are the same objects for all calls of a chunk.
 Rows may be padded: values.shape[1] is always the vocabulary, values.row(i) a row of it; whoever reads values.data must
 step by values.stride and leave out what lies behind the vocabulary, as torch.py does with a view.
+
+A worker that says how its engine routes requests (word route) and which parameters they end up with (word resolve) has
+ask(question), which returns the answer: dicts as ../engines/ask.h tells them, with plain Python numbers for the tagged
+ones. Its contract names the "engine" and the "readings" (of "article-port article-prose upstream") it speaks for. With
+takes = "" it draws no tokens and needs neither reset nor sample.
 Bad input: one line on stderr, exit status 2.
 """
 import hashlib
@@ -53,6 +58,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)  # until main() takes it out again
+from host_ask import questions_answer
 from host_call import CAPABILITIES, Invalid, chunk_sample
 from host_frame import Refused, frame_read, frame_write
 
@@ -61,10 +67,12 @@ ECHOED = ("cell", "stage", "batch", "chunk")
 TEXT_MAX = 4000  # characters of an exception's text that go into a message
 
 
-def answer_sample(worker, metadata, arrays):
-    """(metadata, arrays) of the answer."""
+def answer(worker, metadata, arrays):
+    """(metadata, arrays) of the answer to a sample or an ask message."""
     echo = {key: metadata[key] for key in ECHOED if key in metadata}
     try:
+        if metadata["message"] == "ask":
+            return dict(echo, message="answer", text=questions_answer(worker, metadata)), ()
         return dict(echo, message="tokens"), chunk_sample(worker, metadata, arrays)
     except NotImplementedError as error:
         return dict(echo, message="unsupported", text=plain(error)), ()
@@ -163,11 +171,14 @@ def worker_start(name, pairs):
         if not isinstance(getattr(worker, key, default), type(default)):
             raise Refused("Worker.%s of %s must be a %s" % (key, path, type(default).__name__))
         setattr(worker, key, getattr(worker, key, default))
-    hosts = {name: os.path.join(HERE, name) for name in ("host.py", "host_call.py", "host_frame.py")}
+    hosts = {name: os.path.join(HERE, name) for name in ("host.py", "host_ask.py", "host_call.py", "host_frame.py")}
     worker.files = dict(worker.files, **hosts, **{label: path})
     worker.versions = dict(worker.versions, python=sys.version.split()[0])
-    if not worker.takes.split() or set(worker.takes.split()) - {"logits", "probabilities"}:
+    asked = {"route", "resolve"} & set(worker.capabilities.split())
+    if (not worker.takes.split() and not asked) or set(worker.takes.split()) - {"logits", "probabilities"}:
         raise Refused("takes=%r of %s: known are logits, probabilities" % (worker.takes, path))
+    if asked and not callable(getattr(worker, "ask", None)):
+        raise Refused("capabilities=%r of %s: it has no method ask" % (worker.capabilities, path))
     if worker.dtype not in ("f32", "f16", "bf16"):
         raise Refused("dtype=%r of %s: known are f32, f16, bf16" % (worker.dtype, path))
     if set(worker.capabilities.split()) - CAPABILITIES:
@@ -185,10 +196,10 @@ def serve(worker, source, sink):
         kind = metadata.get("message")
         if kind == "hello":
             frame_write(sink, answer_hello(worker, metadata))
-        elif kind == "sample":
-            frame_write(sink, *answer_sample(worker, metadata, arrays))
+        elif kind in ("sample", "ask"):
+            frame_write(sink, *answer(worker, metadata, arrays))
         else:
-            raise Refused("unknown message %r: known are hello, sample" % kind)
+            raise Refused("unknown message %r: known are hello, sample, ask" % kind)
 
 
 def main(arguments):

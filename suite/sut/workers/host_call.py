@@ -15,7 +15,7 @@ PARAMETERS = {"temperature": ("F64", 1, "temperature"), "top_k": ("I64", -1, "to
 LISTS = {"prompt_tokens": "prompt_offsets", "output_tokens": "output_offsets", "stop_ids": "stop_offsets"}
 ROWS = {"logit_bias": ("F32", "logit_bias"), "allowed": ("U8", "allowed_mask")}
 SAMPLE_ARRAYS = {"values", "row_index", "noise", "seeds", "positions", *PARAMETERS, *LISTS, *LISTS.values(), *ROWS}
-CAPABILITIES = {"noise", "seeded", "kept_out"} | {word for _, _, word in PARAMETERS.values()} | {word for _, word in ROWS.values()}
+CAPABILITIES = {"noise", "seeded", "kept_out", "route", "resolve"} | {word for _, _, word in PARAMETERS.values()} | {word for _, word in ROWS.values()}
 CODES = {"F64": "d", "I64": "q"}
 
 

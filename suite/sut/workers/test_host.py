@@ -68,7 +68,7 @@ class Messages(ToyChild):
         (answer, token), = self.talk([self.toy, "word=x"], hello())
         self.assertIsNone(token)
         digest = {}
-        hosts = [(name, os.path.join(HERE, name)) for name in ("host.py", "host_call.py", "host_frame.py")]
+        hosts = [(name, os.path.join(HERE, name)) for name in ("host.py", "host_ask.py", "host_call.py", "host_frame.py")]
         for label, path in [("toy.py", self.toy)] + hosts:
             with open(path, "rb") as file:
                 digest["file:" + label] = hashlib.sha256(file.read()).hexdigest()

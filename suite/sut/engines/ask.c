@@ -1,0 +1,361 @@
+/* ask.c: answer questions in JSON with an engine's functions.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "suite/sut/engines/ask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One question while it is being answered. */
+struct question {
+    const cJSON *at;
+    const struct engine *engine;
+    enum engine_reading reading;
+    enum engine_endpoint endpoint;
+    struct engine_server server;
+    cJSON *answer; /* an object, filled in */
+    struct engine_why *why;
+};
+
+static void put_text(cJSON *to, const char *key, const char *text)
+{
+    engine_memory(cJSON_AddStringToObject(to, key, text));
+}
+
+static void put_refusal(cJSON *to, const struct engine_refusal *refusal)
+{
+    put_text(to, "error", refusal->text);
+    engine_memory(cJSON_AddNumberToObject(to, "status", refusal->status));
+}
+
+/* The path of `rows` requests under these flags, or why they have none. */
+static void put_path(const struct question *question, cJSON *to, const struct engine_flags *flags,
+                     size_t rows, bool whole)
+{
+    struct engine_path path;
+    struct engine_refusal refusal;
+    if (question->engine->path(question->reading, &question->server, flags, rows, &path, &refusal)) {
+        put_refusal(to, &refusal);
+        return;
+    }
+    put_text(to, "path", engine_path_names[path.kind]);
+    if (whole && question->reading == ENGINE_UPSTREAM) {
+        engine_memory(cJSON_AddBoolToObject(to, "seeded", path.seeded));
+        put_text(to, "backend", engine_backend_names[path.backend]);
+    }
+}
+
+static int prepare(const struct question *question, const struct engine_values *request,
+                   struct engine_flags *flags, struct engine_refusal *refusal)
+{
+    return engine_prepare(question->engine, question->reading, &question->server, question->endpoint, request,
+                          flags, refusal);
+}
+
+static int read_request(const struct question *question, const cJSON *at, const char *place,
+                        struct engine_values *request)
+{
+    if (!at)
+        return engine_unreadable(question->why, place, "is missing");
+    return engine_read_values(at, place, question->engine, question->endpoint, request, question->why);
+}
+
+/* A member that must be an array; NULL with why. */
+static const cJSON *array_of(const struct question *question, const char *key)
+{
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(question->at, key);
+    if (!cJSON_IsArray(array))
+        engine_unreadable(question->why, "", "\"%s\": must be an array", key);
+    return cJSON_IsArray(array) ? array : NULL;
+}
+
+static int answer_path(struct question *question)
+{
+    struct engine_flags together = {0}, flags;
+    struct engine_refusal refusal;
+    const cJSON *batch = array_of(question, "batch");
+    size_t rows = 0;
+    if (!batch)
+        return -1;
+    for (const cJSON *at = batch->child; at; at = at->next, rows++) {
+        struct engine_values request;
+        char place[32];
+        snprintf(place, sizeof place, "batch[%zu]", rows);
+        if (read_request(question, at, place, &request))
+            return -1;
+        if (prepare(question, &request, &flags, &refusal)) {
+            put_refusal(question->answer, &refusal);
+            return 0;
+        }
+        together = rows ? question->engine->together(together, flags) : flags;
+    }
+    put_path(question, question->answer, &together, rows, true);
+    return 0;
+}
+
+/* The batches of a history, and the names of its requests: a batch knows them by number. */
+struct life {
+    struct question *question;
+    struct engine_batch prefill, running;
+};
+
+static int64_t number_of(const char *name)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a: a few names a history */
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return (int64_t)(hash >> 1);
+}
+
+enum life_step { LIFE_WENT, LIFE_REFUSED, LIFE_MALFORMED };
+
+static enum life_step admit(struct life *life, const cJSON *event, const char *place, const char *id)
+{
+    struct question *question = life->question;
+    struct engine_values request;
+    struct engine_flags flags;
+    struct engine_refusal refusal;
+    char deeper[64];
+    snprintf(deeper, sizeof deeper, "%s.request", place);
+    if (read_request(question, cJSON_GetObjectItemCaseSensitive(event, "request"), deeper, &request))
+        return LIFE_MALFORMED;
+    if (prepare(question, &request, &flags, &refusal)) {
+        put_refusal(question->answer, &refusal);
+        return LIFE_REFUSED;
+    }
+    if (question->engine->admit(&life->prefill, number_of(id), &flags))
+        engine_memory(NULL);
+    return LIFE_WENT;
+}
+
+static enum life_step live(struct life *life, const cJSON *event, const char *place)
+{
+    static const char *const acts[] = {"admit", "join", "finish", "filter", NULL}, *const keys[] = {
+                                                                                       "do", "id", "request",
+                                                                                       NULL};
+    struct question *question = life->question;
+    const char *id = "";
+    int act;
+    if (engine_read_keys(event, place, keys, question->why) ||
+        engine_read_name(event, place, "do", acts, &act, question->why) ||
+        ((act == 0 || act == 2) && engine_read_text(event, place, "id", &id, question->why)))
+        return LIFE_MALFORMED;
+    if (act == 0)
+        return admit(life, event, place, id);
+    if (act == 1 && question->engine->join(question->reading, &life->running, &life->prefill))
+        engine_memory(NULL);
+    if (act == 2 && !engine_batch_finish(&life->prefill, number_of(id)) &&
+        !engine_batch_finish(&life->running, number_of(id))) {
+        engine_unreadable(question->why, place, "\"id\": no request \"%.40s\" is there to finish", id);
+        return LIFE_MALFORMED;
+    }
+    if (act == 3)
+        question->engine->filter(&life->running);
+    return LIFE_WENT;
+}
+
+static void put_batch(const struct question *question, cJSON *to, const char *name,
+                      const struct engine_batch *batch)
+{
+    struct engine_flags flags;
+    char letters[5];
+    size_t rows = question->engine->state(question->reading, batch, &flags);
+    if (rows == 0) {
+        engine_memory(cJSON_AddNullToObject(to, name));
+        return;
+    }
+    cJSON *state = engine_memory(cJSON_AddObjectToObject(to, name));
+    put_text(state, "flags", engine_flag_letters(&flags, letters));
+    put_path(question, state, &flags, rows, true);
+}
+
+static int answer_history(struct question *question)
+{
+    struct life life = {.question = question};
+    enum life_step step = LIFE_WENT;
+    const cJSON *events = array_of(question, "events");
+    if (!events)
+        return -1;
+    cJSON *told = engine_memory(cJSON_CreateArray());
+    size_t i = 0;
+    for (const cJSON *event = events->child; event && step == LIFE_WENT; event = event->next, i++) {
+        char place[32];
+        snprintf(place, sizeof place, "events[%zu]", i);
+        step = live(&life, event, place);
+        cJSON *after = engine_memory(cJSON_CreateObject());
+        cJSON_AddItemToArray(told, after);
+        put_batch(question, after, "prefill", &life.prefill);
+        put_batch(question, after, "running", &life.running);
+    }
+    if (step == LIFE_WENT)
+        cJSON_AddItemToObject(question->answer, "events", told);
+    else
+        cJSON_Delete(told);
+    engine_batch_free(&life.prefill);
+    engine_batch_free(&life.running);
+    return step == LIFE_MALFORMED ? -1 : 0;
+}
+
+static void put_effective(const struct question *question, const struct engine_resolved *resolved)
+{
+    cJSON *effective = engine_memory(cJSON_AddObjectToObject(question->answer, "effective"));
+    for (int p = 0; p < ENGINE_PARAMETERS; p++) {
+        if (resolved->layer[p] == ENGINE_LAYER_NONE)
+            continue;
+        cJSON *pair = engine_memory(cJSON_AddArrayToObject(effective, engine_parameter_names[p]));
+        cJSON_AddItemToArray(pair, engine_value_json(&resolved->values.at[p]));
+        cJSON_AddItemToArray(pair, engine_memory(cJSON_CreateString(engine_layer_names[resolved->layer[p]])));
+    }
+}
+
+/* A request refused by the endpoint's schema has no effective parameters; one refused later has them. */
+static int answer_effective(struct question *question)
+{
+    const struct engine *engine = question->engine;
+    struct engine_values request;
+    struct engine_resolved resolved;
+    struct engine_flags flags;
+    struct engine_refusal refusal;
+    if (read_request(question, cJSON_GetObjectItemCaseSensitive(question->at, "request"), "request",
+                     &request))
+        return -1;
+    if (engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
+                        &refusal)) {
+        put_refusal(question->answer, &refusal);
+        return 0;
+    }
+    put_effective(question, &resolved);
+    if (engine_check(engine, question->reading, &resolved.values, &flags, &refusal))
+        put_refusal(question->answer, &refusal);
+    else
+        put_path(question, question->answer, &flags, 1, false);
+    return 0;
+}
+
+static int answer_normalize(struct question *question)
+{
+    struct engine_values values;
+    struct engine_refusal refusal;
+    if (read_request(question, cJSON_GetObjectItemCaseSensitive(question->at, "params"), "params", &values))
+        return -1;
+    if (question->engine->normalize(question->reading, &values, &refusal) ||
+        question->engine->verify(question->reading, &values, &refusal)) {
+        put_refusal(question->answer, &refusal);
+        return 0;
+    }
+    cJSON *normalized = engine_memory(cJSON_AddObjectToObject(question->answer, "normalized"));
+    for (int p = 0; p < ENGINE_PARAMETERS; p++)
+        if (values.at[p].kind != ENGINE_ABSENT)
+            cJSON_AddItemToObject(normalized, engine_parameter_names[p], engine_value_json(&values.at[p]));
+    return 0;
+}
+
+static const struct ask {
+    const char *word, *keys[6];
+    bool server;
+    enum engine_endpoint endpoint; /* where requests go unless the question says */
+    int (*answer)(struct question *question);
+} asks[] = {
+    {"path", {"ask", "engine", "as", "server", "batch"}, true, ENGINE_GENERATE, answer_path},
+    {"history", {"ask", "engine", "as", "server", "events"}, true, ENGINE_GENERATE, answer_history},
+    {"effective", {"ask", "engine", "as", "server", "request"}, true, ENGINE_GENERATE, answer_effective},
+    /* Parameters as they reach the engine: by their names, the seed's too. */
+    {"normalize", {"ask", "engine", "as", "params"}, false, ENGINE_CHAT, answer_normalize},
+};
+
+static const struct ask *ask_named(const char *word)
+{
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        if (strcmp(asks[i].word, word) == 0)
+            return &asks[i];
+    return NULL;
+}
+
+static enum engine_reply unsupported(struct engine_why *why, const char *what, const char *asked)
+{
+    snprintf(why->text, sizeof why->text, "%s \"%.60s\" is not known here", what, asked);
+    return ENGINE_UNSUPPORTED;
+}
+
+/* The members that every question has. `ask` is set once they are read. */
+static enum engine_reply read_head(struct question *question, const struct ask **ask)
+{
+    const char *word, *name, *reading;
+    int index = 0;
+    if (!cJSON_IsObject(question->at)) {
+        engine_unreadable(question->why, "", "must be an object");
+        return ENGINE_MALFORMED;
+    }
+    if (engine_read_text(question->at, "", "ask", &word, question->why) ||
+        engine_read_text(question->at, "", "engine", &name, question->why) ||
+        engine_read_text(question->at, "", "as", &reading, question->why))
+        return ENGINE_MALFORMED;
+    if (!ask_named(word))
+        return unsupported(question->why, "question", word);
+    if (strcmp(name, question->engine->name) != 0)
+        return unsupported(question->why, "engine", name);
+    while (engine_reading_names[index] && strcmp(engine_reading_names[index], reading) != 0)
+        index++;
+    if (!engine_reading_names[index])
+        return unsupported(question->why, "reading", reading);
+    question->reading = (enum engine_reading)index;
+    *ask = ask_named(word);
+    return ENGINE_ANSWERED;
+}
+
+static enum engine_reply answer(struct question *question)
+{
+    const struct ask *ask = NULL;
+    enum engine_reply reply = read_head(question, &ask);
+    if (reply != ENGINE_ANSWERED)
+        return reply;
+    const char *keys[8];
+    size_t count = 0;
+    while (ask->keys[count]) {
+        keys[count] = ask->keys[count];
+        count++;
+    }
+    keys[count] = ask->server ? "endpoint" : NULL;
+    keys[count + 1] = NULL;
+    int endpoint = (int)ask->endpoint;
+    const cJSON *server = cJSON_GetObjectItemCaseSensitive(question->at, "server");
+    if (engine_read_keys(question->at, "", keys, question->why) ||
+        (cJSON_HasObjectItem(question->at, "endpoint") &&
+         engine_read_name(question->at, "", "endpoint", engine_endpoint_names, &endpoint, question->why)) ||
+        (ask->server &&
+         engine_read_server(server, "server", question->engine, &question->server, question->why)))
+        return ENGINE_MALFORMED;
+    question->endpoint = (enum engine_endpoint)endpoint;
+    return ask->answer(question) ? ENGINE_MALFORMED : ENGINE_ANSWERED;
+}
+
+/* Of several questions, name the one that is meant. */
+static void number_why(struct engine_why *why, size_t index)
+{
+    struct engine_why plain = *why;
+    snprintf(why->text, sizeof why->text, "question %zu: %.280s", index, plain.text);
+}
+
+enum engine_reply engine_ask(const struct engine *engine, const char *questions, char **answers,
+                             struct engine_why *why)
+{
+    cJSON *asked = cJSON_ParseWithOpts(questions, NULL, 1), *told = engine_memory(cJSON_CreateArray());
+    enum engine_reply reply = cJSON_IsArray(asked) ? ENGINE_ANSWERED : ENGINE_MALFORMED;
+    if (reply == ENGINE_MALFORMED)
+        engine_unreadable(why, "", "questions must be a JSON array");
+    size_t index = 0;
+    for (const cJSON *at = asked ? asked->child : NULL; at && reply == ENGINE_ANSWERED;
+         at = at->next, index++) {
+        struct question question = {.at = at, .engine = engine, .why = why};
+        question.answer = engine_memory(cJSON_CreateObject());
+        cJSON_AddItemToArray(told, question.answer);
+        reply = answer(&question);
+        if (reply != ENGINE_ANSWERED && asked->child->next)
+            number_why(why, index);
+    }
+    if (reply == ENGINE_ANSWERED)
+        *answers = engine_memory(cJSON_PrintUnformatted(told));
+    cJSON_Delete(asked);
+    cJSON_Delete(told);
+    return reply;
+}

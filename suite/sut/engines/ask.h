@@ -1,0 +1,68 @@
+/* ask.h: questions to an engine and its answers, as JSON: how the judge asks any engine, and how ours answer.
+ *
+ * A question is one object:
+ *   {"ask": "path", "server": S, "batch": [R, ...]}        -> P: the path of a batch
+ *   {"ask": "history", "server": S, "events": [E, ...]}    -> {"events": [{"prefill": B, "running": B}, ...]}
+ *   {"ask": "effective", "server": S, "request": R}        -> {"effective": {NAME: [value, layer], ...}} and P
+ *   {"ask": "normalize", "params": R}                      -> {"normalized": {NAME: value, ...}}
+ * with "engine" and "as" (a reading), and, where it is not /generate, the "endpoint" that requests are sent to.
+ *   S: {"switch", "deterministic", "device", "backend", "sampling_defaults", "generation_config": R, "preferred": R}
+ *   R: {KEY: value, ...}; a bare number is a float, an integer where an engine takes one (top_k, seed) and the number
+ *      is integral; {"float": "0x1p-3"} (or "nan", "inf", "-inf") and {"integer": "9223372036854775807"} say it
+ *      exactly; null, true, strings, arrays and {} are themselves
+ *   E: {"do": "admit", "id": "a", "request": R}, {"do": "join"}, {"do": "finish", "id": "a"}, {"do": "filter"}
+ *   P: {"path": "greedy"}, upstream with "seeded" and "backend" too; or {"error": text, "status": HTTP status or 0}
+ *   B: null without rows, else P and "flags": "Gkpm", is_all_greedy and the three needs, '-' for each that is not set
+ * Whatever refuses the whole question is answered by "error" and "status" alone.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef SAMPLEGATE_ENGINE_ASK_H
+#define SAMPLEGATE_ENGINE_ASK_H
+#include <cjson/cJSON.h>
+
+#include "suite/sut/engines/engine.h"
+
+enum engine_reply {
+    ENGINE_ANSWERED,
+    ENGINE_UNSUPPORTED, /* another engine's, or a kind of question not known here */
+    ENGINE_MALFORMED    /* no question of the form above */
+};
+/* "events[2].request: unknown key ..." */
+struct engine_why {
+    char text[320];
+};
+
+/* Questions, the text of a JSON array, to the text of the array of their answers in the same order; owned: free.
+ * Unless all are answered, none is, and why. Out of memory aborts. */
+enum engine_reply engine_ask(const struct engine *engine, const char *questions, char **answers,
+                             struct engine_why *why);
+
+/* read.c: 0, or -1 with why. `place` names `at` in messages; "" is the question itself. */
+int engine_read_value(const cJSON *at, const char *place, bool integer, struct engine_value *value,
+                      struct engine_why *why);
+/* An object of parameters under the keys of this endpoint. Keys of other endpoints are read and dropped, as
+ * engines do. */
+int engine_read_values(const cJSON *at, const char *place, const struct engine *engine,
+                       enum engine_endpoint endpoint, struct engine_values *values, struct engine_why *why);
+int engine_read_server(const cJSON *at, const char *place, const struct engine *engine,
+                       struct engine_server *server, struct engine_why *why);
+/* Refuse what is no object, or has a key that is not in the NULL-terminated list. */
+int engine_read_keys(const cJSON *at, const char *place, const char *const *keys, struct engine_why *why);
+/* The member as an index into names. */
+int engine_read_name(const cJSON *at, const char *place, const char *key, const char *const *names,
+                     int *index, struct engine_why *why);
+int engine_read_text(const cJSON *at, const char *place, const char *key, const char **text,
+                     struct engine_why *why);
+/* Write why. Returns -1. */
+__attribute__((format(printf, 3, 4))) int engine_unreadable(struct engine_why *why, const char *place,
+                                                            const char *format, ...);
+bool engine_takes_integers(enum engine_parameter parameter);
+
+/* write.c */
+cJSON *engine_value_json(const struct engine_value *value);
+/* "Gkpm" */
+const char *engine_flag_letters(const struct engine_flags *flags, char text[5]);
+bool engine_flags_of_letters(const char *text, struct engine_flags *flags);
+/* cJSON's own functions return NULL out of memory: this aborts instead. */
+void *engine_memory(void *memory);
+#endif

@@ -1,0 +1,154 @@
+/* test_ask.c: questions worked by hand get their answers, exact to the last digit, and what is no question is said to be
+ * none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "suite/sut/engines/ask.h"
+
+#define HEAD(ask, as) "\"ask\":\"" ask "\",\"engine\":\"sglang-0.5.20\",\"as\":\"" as "\""
+#define PATH(batch) "{" HEAD("path", "upstream") ",\"server\":{},\"batch\":" batch "}"
+#define NORMALIZE(params) "{" HEAD("normalize", "article-port") ",\"params\":" params "}"
+
+static const struct engine *engine(void)
+{
+    return engine_find("sglang-0.5.20");
+}
+
+static void answers(const char *questions, const char *expected)
+{
+    char *told = NULL;
+    struct engine_why why = {""};
+    if (engine_ask(engine(), questions, &told, &why) != ENGINE_ANSWERED)
+        fail_msg("%s: %s", questions, why.text);
+    assert_string_equal(told, expected);
+    free(told);
+}
+
+/* The article's examples, and one of each outcome. */
+static void worked_by_hand(void **state)
+{
+    (void)state;
+    answers("[]", "[]");
+    answers("[" PATH("[]") "," PATH("[{},{\"top_k\":20}]") "]",
+            "[{\"error\":\"a batch needs at least one request\",\"status\":0},"
+            "{\"path\":\"filtered\",\"seeded\":false,\"backend\":\"flashinfer\"}]");
+    answers("[" PATH("[{\"top_p\":1.5}]") "]",
+            "[{\"error\":\"top_p must be in (0, 1], got 1.5.\",\"status\":400}]");
+    answers(
+        "[{" HEAD("effective",
+                  "article-prose") ",\"endpoint\":\"chat\",\"server\":{\"generation_config\":{\"top_k\":20},"
+                                   "\"preferred\":{\"min_p\":0.25}},\"request\":{\"temperature\":0,\"top_p\":"
+                                   "null}}]",
+        "[{\"effective\":{\"temperature\":[0.0,\"request\"],\"top_k\":[20,\"model\"],\"top_p\":[1.0,"
+        "\"default\"],"
+        "\"min_p\":[0.25,\"preferred\"],\"repetition_penalty\":[1.0,\"default\"]},\"path\":\"greedy\"}]");
+    answers("[{" HEAD("effective", "upstream") ",\"endpoint\":\"completions\",\"server\":{},\"request\":"
+                                               "{\"top_k\":null}}]",
+            "[{\"error\":\"top_k must be an integer, is null\",\"status\":400}]");
+    answers(
+        "[{" HEAD("history",
+                  "article-port") ",\"server\":{},\"events\":[{\"do\":\"admit\",\"id\":\"a\",\"request\":"
+                                  "{\"temperature\":0}},{\"do\":\"join\"},{\"do\":\"finish\",\"id\":\"a\"},"
+                                  "{\"do\":\"filter\"}]}]",
+        "[{\"events\":[{\"prefill\":{\"flags\":\"Gk--\",\"path\":\"greedy\"},\"running\":null},"
+        "{\"prefill\":null,\"running\":{\"flags\":\"Gk--\",\"path\":\"greedy\"}},"
+        "{\"prefill\":null,\"running\":null},{\"prefill\":null,\"running\":null}]}]");
+    answers("[{" HEAD("history", "upstream") ",\"server\":{},\"events\":[{\"do\":\"admit\",\"id\":\"a\","
+                                             "\"request\":{\"top_k\":0}}]}]",
+            "[{\"error\":\"top_k must be -1 (disable) or at least 1, got 0.\",\"status\":400}]");
+}
+
+/* No digit is lost on the way in or out, and every kind of value comes back as it went in. */
+static void values_survive(void **state)
+{
+    (void)state;
+    answers("[" NORMALIZE("{\"temperature\":0.1,\"top_k\":{\"integer\":\"4611686018427387905\"},\"top_p\":"
+                          "{\"float\":\"0x1.fffffffffffffp-1\"},\"min_p\":5e-324}") "]",
+            "[{\"normalized\":{\"temperature\":0.1,\"top_k\":{\"integer\":\"4611686018427387905\"},"
+            "\"top_p\":0.9999999999999999,\"min_p\":5e-324}}]");
+    answers(
+        "[" NORMALIZE("{\"temperature\":{\"float\":\"inf\"},\"top_k\":\"\\u00e9\",\"top_p\":[1],\"min_p\":{},"
+                      "\"repetition_penalty\":true,\"seed\":null,\"frequency_penalty\":-0.0,"
+                      "\"presence_penalty\":{\"float\":\"nan\"}}") "]",
+        "[{\"normalized\":{\"temperature\":{\"float\":\"inf\"},\"top_k\":\"\xc3\xa9\",\"top_p\":[],\"min_p\":"
+        "{},"
+        "\"repetition_penalty\":true,\"frequency_penalty\":-0.0,\"presence_penalty\":{\"float\":\"nan\"},"
+        "\"seed\":null}}]");
+    answers("[" NORMALIZE("{\"temperature\":1,\"top_k\":20.0,\"top_p\":1,\"min_p\":{\"integer\":\"0\"}}") "]",
+            "[{\"normalized\":{\"temperature\":1.0,\"top_k\":20,\"top_p\":1.0,\"min_p\":0}}]");
+}
+
+static void no_question(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *questions, *why;
+        enum engine_reply reply;
+    } bad[] = {
+        {"", "questions must be a JSON array", ENGINE_MALFORMED},
+        {"{}", "questions must be a JSON array", ENGINE_MALFORMED},
+        {"[] []", "questions must be a JSON array", ENGINE_MALFORMED},
+        {"[1]", "must be an object", ENGINE_MALFORMED},
+        {"[{}]", "\"ask\" is missing", ENGINE_MALFORMED},
+        {"[{\"ask\":1}]", "\"ask\": must be a string", ENGINE_MALFORMED},
+        {"[{" HEAD("weather", "upstream") "}]", "question \"weather\" is not known here", ENGINE_UNSUPPORTED},
+        {"[{" HEAD("path", "hearsay") "}]", "reading \"hearsay\" is not known here", ENGINE_UNSUPPORTED},
+        {"[{\"ask\":\"path\",\"engine\":\"sglang-0.5.19\",\"as\":\"upstream\"}]",
+         "engine \"sglang-0.5.19\" is not known here", ENGINE_UNSUPPORTED},
+        {"[{" HEAD("path", "upstream") ",\"server\":{}}]", "\"batch\": must be an array", ENGINE_MALFORMED},
+        {"[{" HEAD("path", "upstream") ",\"batch\":[]}]", "server: must be an object", ENGINE_MALFORMED},
+        {"[{" HEAD("path", "upstream") ",\"server\":{},\"batch\":[],\"bath\":1}]",
+         "unknown key \"bath\"; accepted: ask, engine, as, server, batch, endpoint", ENGINE_MALFORMED},
+        {"[" PATH("[{},7]") "]", "batch[1]: must be an object", ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_q\":1}]") "]", "batch[0]: unknown key \"top_q\"; accepted: temperature",
+         ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_p\":{\"float\":1}}]") "]", "batch[0].top_p: \"float\": must be a string",
+         ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_p\":{\"float\":\"1e999\"}}]") "]", "must be a finite number in a string",
+         ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_p\":{\"float\":\" 1\"}}]") "]", "must be a finite number", ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_p\":{\"float\":\"1\",\"integer\":\"1\"}}]") "]",
+         "batch[0].top_p: must have one key", ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_k\":{\"integer\":\"9223372036854775808\"}}]") "]", "must be a 64-bit integer",
+         ENGINE_MALFORMED},
+        {"[" PATH("[]") "," PATH("0") "]", "question 1: \"batch\": must be an array", ENGINE_MALFORMED},
+        {"[{" HEAD("path", "upstream") ",\"server\":{\"deterministic\":1},\"batch\":[]}]",
+         "server: \"deterministic\": must be true or false", ENGINE_MALFORMED},
+        {"[{" HEAD("path", "upstream") ",\"server\":{\"device\":\"abacus\"},\"batch\":[]}]",
+         "server.device: \"abacus\" is unknown; accepted: cuda, cpu", ENGINE_MALFORMED},
+        {"[{" HEAD("path", "upstream") ",\"endpoint\":\"chatter\",\"server\":{},\"batch\":[]}]",
+         "endpoint: \"chatter\" is unknown; accepted: chat, responses", ENGINE_MALFORMED},
+        {"[{" HEAD("normalize", "upstream") ",\"endpoint\":\"chat\",\"params\":{}}]",
+         "unknown key \"endpoint\"; accepted: ask, engine, as, params", ENGINE_MALFORMED},
+        {"[{" HEAD("normalize", "upstream") "}]", "params: is missing", ENGINE_MALFORMED},
+        {"[{" HEAD("history", "upstream") ",\"server\":{},\"events\":[{\"do\":\"admit\",\"id\":\"a\"}]}]",
+         "events[0].request: is missing", ENGINE_MALFORMED},
+        {"[{" HEAD("history",
+                   "upstream") ",\"server\":{},\"events\":[{\"do\":\"join\"},{\"do\":\"finish\"}]}]",
+         "events[1]: \"id\" is missing", ENGINE_MALFORMED},
+        {"[{" HEAD("history", "upstream") ",\"server\":{},\"events\":[{\"do\":\"finish\",\"id\":\"z\"}]}]",
+         "events[0]: \"id\": no request \"z\" is there to finish", ENGINE_MALFORMED},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *told = NULL;
+        struct engine_why why = {""};
+        assert_int_equal(engine_ask(engine(), bad[i].questions, &told, &why), bad[i].reply);
+        assert_null(told);
+        if (!strstr(why.text, bad[i].why))
+            fail_msg("%s: '%s' has no '%s'", bad[i].questions, why.text, bad[i].why);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_by_hand), cmocka_unit_test(values_survive),
+                                       cmocka_unit_test(no_question)};
+    return cmocka_run_group_tests_name("questions and answers", tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* engines.h: engines with one planted defect each, to show which check sees which defect.
+ *
+ * Each is SGLang 0.5.20 with one function replaced. To add one: write the function in engine_routing.c or engine_config.c,
+ * declare it below, and add one row to engines.c. SPDX-License-Identifier: MIT */
+#ifndef SAMPLEGATE_MUTANTS_ENGINES_H
+#define SAMPLEGATE_MUTANTS_ENGINES_H
+#include "suite/sut/engines/sglang.h"
+#include "suite/sut/mutants/about.h"
+
+/* The rows of engines.c, in order; NULL past the last. The first is the clean one. */
+const struct mutant_about *engine_mutant_about(size_t index);
+/* What mutants.so exports for `engine:PATH.so,id=ID`. NULL if there is none of that id. */
+const struct engine *samplegate_engine(const char *id);
+
+/* engine_routing.c */
+struct engine_flags mutant_greedy_or(struct engine_flags a, struct engine_flags b);
+struct engine_flags mutant_one_side(struct engine_flags a, struct engine_flags b);
+size_t mutant_recomputed(enum engine_reading reading, const struct engine_batch *batch,
+                         struct engine_flags *flags);
+int mutant_never_fresh(enum engine_reading reading, struct engine_batch *running,
+                       struct engine_batch *prefill);
+int mutant_greedy_kept(enum engine_reading reading, struct engine_batch *running,
+                       struct engine_batch *prefill);
+int mutant_last_admitted(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags);
+int mutant_float_flags(enum engine_reading reading, const struct engine_values *values,
+                       struct engine_flags *flags, struct engine_refusal *refusal);
+int mutant_top_k_one(enum engine_reading reading, const struct engine_values *values,
+                     struct engine_flags *flags, struct engine_refusal *refusal);
+int mutant_greedy_needs_nothing(enum engine_reading reading, const struct engine_values *values,
+                                struct engine_flags *flags, struct engine_refusal *refusal);
+int mutant_switch_off(enum engine_reading reading, const struct engine_server *server,
+                      const struct engine_flags *flags, size_t rows, struct engine_path *path,
+                      struct engine_refusal *refusal);
+int mutant_seed_dropped_filtered(enum engine_reading reading, const struct engine_server *server,
+                                 const struct engine_flags *flags, size_t rows, struct engine_path *path,
+                                 struct engine_refusal *refusal);
+int mutant_empty_batch(enum engine_reading reading, const struct engine_server *server,
+                       const struct engine_flags *flags, size_t rows, struct engine_path *path,
+                       struct engine_refusal *refusal);
+int mutant_epsilon_closed(enum engine_reading reading, struct engine_values *values,
+                          struct engine_refusal *refusal);
+
+/* engine_config.c: resolve, but for the last three */
+#define MUTANT_RESOLVE(name)                                                                                 \
+    int name(enum engine_reading reading, const struct engine_server *server, enum engine_endpoint endpoint, \
+             const struct engine_values *request, struct engine_resolved *resolved,                          \
+             struct engine_refusal *refusal)
+MUTANT_RESOLVE(mutant_model_over_request);
+MUTANT_RESOLVE(mutant_falsy_zero);
+MUTANT_RESOLVE(mutant_explicit_default);
+MUTANT_RESOLVE(mutant_file_ignored);
+MUTANT_RESOLVE(mutant_top_k_unset);
+MUTANT_RESOLVE(mutant_leaky_defaults);
+MUTANT_RESOLVE(mutant_repetition_lost);
+MUTANT_RESOLVE(mutant_builtin_not_neutral);
+MUTANT_RESOLVE(mutant_null_is_value);
+MUTANT_RESOLVE(mutant_coerced);
+MUTANT_RESOLVE(mutant_file_everywhere);
+MUTANT_RESOLVE(mutant_preferred_over_request);
+MUTANT_RESOLVE(mutant_seed_lost);
+int mutant_top_k_below_one(enum engine_reading reading, struct engine_values *values,
+                      struct engine_refusal *refusal);
+int mutant_epsilon_float(enum engine_reading reading, struct engine_values *values,
+                         struct engine_refusal *refusal);
+int mutant_open_penalties(enum engine_reading reading, const struct engine_values *values,
+                          struct engine_refusal *refusal);
+#endif
