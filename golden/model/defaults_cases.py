@@ -7,6 +7,7 @@ import math
 
 import defaults
 import predicate
+import vllm_cases
 from engine_values import encode, encoded, encoded_server, outcome
 from files import family_text, write_text
 
@@ -217,7 +218,10 @@ def group(reading, cases, more):
 
 def write():
     effective = [group(reading, effective_cases(reading, endpoint), {"endpoint": endpoint}) for reading in READINGS for endpoint in ENDPOINTS]
-    normalized = [group(reading, normalize_cases(reading), {}) for reading in READINGS]
-    write_text("defaults/effective.json", family_text("defaults", "effective", NOTES, effective))
-    write_text("defaults/normalize.json", family_text("defaults", "normalize", NOTES, normalized))
-    return {f"effective {one['as']} {one['endpoint']}": len(one["cases"]) for one in effective} | {f"normalize {one['as']}": len(one["cases"]) for one in normalized}
+    effective += vllm_cases.effective_groups()
+    normalized = [group(reading, normalize_cases(reading), {}) for reading in READINGS] + vllm_cases.normalize_groups()
+    notes = NOTES | vllm_cases.NOTES
+    write_text("defaults/effective.json", family_text("defaults", "effective", notes, effective))
+    write_text("defaults/normalize.json", family_text("defaults", "normalize", notes, normalized))
+    return {f"effective {one['engine']} {one['as']} {one['endpoint']}": len(one["cases"]) for one in effective} | \
+        {f"normalize {one['engine']} {one['as']}": len(one["cases"]) for one in normalized}

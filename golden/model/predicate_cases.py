@@ -7,6 +7,7 @@ import math
 
 import defaults
 import predicate
+import vllm_cases
 from engine_values import encoded, encoded_server, outcome
 from files import family_text, write_text
 
@@ -210,8 +211,8 @@ def group(reading, engine, cases):
 
 def write():
     readings = ("article-port", "article-prose", "upstream")
-    paths = [group(reading, NEW, path_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, old_cases())]
-    histories = [group(reading, NEW, history_cases(reading)) for reading in readings]
-    write_text("predicate/path.json", family_text("predicate", "path", NOTES, paths))
-    write_text("predicate/history.json", family_text("predicate", "history", NOTES, histories))
+    paths = [group(reading, NEW, path_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, old_cases())] + vllm_cases.path_groups()
+    histories = [group(reading, NEW, history_cases(reading)) for reading in readings] + vllm_cases.history_groups()
+    write_text("predicate/path.json", family_text("predicate", "path", NOTES | vllm_cases.NOTES, paths))
+    write_text("predicate/history.json", family_text("predicate", "history", NOTES | vllm_cases.NOTES, histories))
     return {f"{check} {one['as']} {one['engine']}": len(one["cases"]) for check, groups in (("path", paths), ("history", histories)) for one in groups}
