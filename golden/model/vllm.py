@@ -53,6 +53,15 @@ def validated(endpoint, key, value):
     return found
 
 
+def before_schema(logprobs):
+    """What completions asks of the raw body before anything else."""
+    try:
+        if logprobs is not None and not logprobs >= 0:
+            raise Refused(400, "if passed, `logprobs` must be a positive value.")
+    except TypeError as error:
+        raise Refused(500, str(error)) from None
+
+
 def effective(reading, endpoint, request):
     """{parameter: (value, layer)} before the constructor."""
     if endpoint == "responses":
@@ -60,6 +69,8 @@ def effective(reading, endpoint, request):
     if reading != "upstream":
         return {key: (request[key], "request") if request.get(key) is not None else (OBJECT[key], "default") for key in IN_ARTICLE}
     built_in = OBJECT | (CHAT if endpoint == "chat" else {})
+    if endpoint == "completions":
+        before_schema(request.get("logprobs"))
     out = {}
     for key in PARAMETERS:
         if key in request and key not in ABSENT[endpoint]:

@@ -60,6 +60,14 @@ static struct engine_value built_in(enum engine_reading reading, enum engine_end
 static int validate(enum engine_endpoint endpoint, struct engine_values *request,
                     struct engine_refusal *refusal)
 {
+    const struct engine_value *logprobs = &request->at[ENGINE_LOGPROBS];
+    if (endpoint == ENGINE_COMPLETIONS &&
+        engine_is_set(logprobs)) { /* asked of the raw body, before all else */
+        if (!engine_is_number(logprobs))
+            return vllm_unordered(logprobs, true, ">=", "int", refusal);
+        if (!(logprobs->number >= 0))
+            return engine_refuse(refusal, 400, "if passed, `logprobs` must be a positive value.");
+    }
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
         struct engine_value *value = &request->at[p];
         const bool optional = !(p == ENGINE_N && endpoint == ENGINE_COMPLETIONS);

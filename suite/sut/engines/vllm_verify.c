@@ -10,12 +10,11 @@
 
 #include "suite/sut/engines/vllm.h"
 
-/* The TypeError of comparing the value with a number of type `other`; `first`: the value is on the left. */
-static int unordered(const struct engine_value *value, bool first, const char *operator, const char * other,
-                     struct engine_refusal *refusal)
+int vllm_unordered(const struct engine_value *value, bool first, const char *compare, const char *other,
+                   struct engine_refusal *refusal)
 {
     const char *type = engine_python_type(value);
-    return engine_refuse(refusal, 500, "'%s' not supported between instances of '%s' and '%s'", operator,
+    return engine_refuse(refusal, 500, "'%s' not supported between instances of '%s' and '%s'", compare,
                          first ? type : other, first ? other : type);
 }
 
@@ -39,7 +38,7 @@ static int is_inside(const struct engine_values *values, const struct inside *in
     const struct engine_value *value = &values->at[inside->parameter];
     char text[32];
     if (!engine_is_number(value))
-        return unordered(value, false, inside->closed ? "<=" : "<", "float", refusal);
+        return vllm_unordered(value, false, inside->closed ? "<=" : "<", "float", refusal);
     const double x = value->number;
     if ((inside->closed ? inside->low <= x : inside->low < x) && x <= inside->high)
         return 0;
@@ -57,7 +56,7 @@ static int is_least(const struct engine_values *values, enum engine_parameter pa
     if (optional && !engine_is_set(value))
         return 0;
     if (!engine_is_number(value))
-        return unordered(value, true, "<", type, refusal);
+        return vllm_unordered(value, true, "<", type, refusal);
     if (!(value->number < low))
         return 0;
     return engine_refuse(refusal, 400, "%s must be %s, got %s%s", engine_parameter_names[parameter], sentence,
@@ -71,7 +70,7 @@ static int check_counts(const struct engine_values *values, struct engine_refusa
     if (is_least(values, ENGINE_N, 1, false, "int", "at least 1", ".", refusal))
         return -1;
     if (!engine_is_number(best_of))
-        return unordered(best_of, true, "<", engine_python_type(n), refusal);
+        return vllm_unordered(best_of, true, "<", engine_python_type(n), refusal);
     if (best_of->number < n->number)
         return engine_refuse(
             refusal, 400, "best_of must be greater than or equal to n, got n=%s and best_of=%s.",
@@ -84,7 +83,7 @@ static int check_top_k(const struct engine_values *values, struct engine_refusal
     const struct engine_value *top_k = &values->at[ENGINE_TOP_K];
     char text[32];
     if (!engine_is_number(top_k))
-        return unordered(top_k, true, "<", "int", refusal);
+        return vllm_unordered(top_k, true, "<", "int", refusal);
     if (top_k->number < -1 || top_k->number == 0)
         return engine_refuse(refusal, 400, "top_k must be -1 (disable), or at least 1, got %s.",
                              engine_python_text(top_k, text, sizeof text));
@@ -170,7 +169,7 @@ static int check_no_beam(const struct engine_values *values, struct engine_refus
         return engine_refuse(refusal, 400,
                              "early_stopping is not effective and must be False when not using beam search.");
     if (!engine_is_number(length))
-        return unordered(length, true, "<", "float", refusal);
+        return vllm_unordered(length, true, "<", "float", refusal);
     if (length->number < 1 - VLLM_EPSILON || length->number > 1 + VLLM_EPSILON)
         return engine_refuse(
             refusal, 400,

@@ -5,13 +5,14 @@
 
 #define CLEAN (&vllm_0_5_0)
 
+/* As the article's sentences have it. */
 MUTANT_FLAGS(mutant_vllm_no_epsilon)
 {
     return CLEAN->flags(reading == ENGINE_ARTICLE_PORT ? ENGINE_ARTICLE_PROSE : reading, server, values,
                         flags, refusal);
 }
 
-/* min_p and the additive penalties: >= for > and > for >=. */
+/* >= for >. */
 MUTANT_FLAGS(mutant_vllm_edge_moved)
 {
     if (CLEAN->flags(reading, server, values, flags, refusal))
@@ -39,7 +40,7 @@ MUTANT_FLAGS(mutant_vllm_greedy_asks_nothing)
     return 0;
 }
 
-/* What no constructor has seen yet. */
+/* A seed is looked at before the temperature. */
 MUTANT_FLAGS(mutant_vllm_seed_first)
 {
     if (CLEAN->flags(reading, server, values, flags, refusal))
