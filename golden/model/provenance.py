@@ -28,6 +28,7 @@ ENTRIES = {
                             "source": SGLANG + "; " + VLLM},
     **{f"predicate/{check}.json": {"kind": "model", "program": "golden/model/vllm_cases.py", "version": vllm_cases.VERSION, "python": PYTHON,
                                    "source": VLLM} for check in ("forks", "draw", "rows", "candidates")},
+    "defaults/tensors.json": {"kind": "model", "program": "golden/model/vllm_cases.py", "version": vllm_cases.VERSION, "python": PYTHON, "source": VLLM},
     "predicate/history.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
                                "source": SGLANG + "; " + VLLM + "; every state recomputed from the whole history"},
     "predicate/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,

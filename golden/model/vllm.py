@@ -5,6 +5,7 @@ wheel (upstream). The constructor is told as comparisons that Python itself make
 cannot be compared. A step's flags are sets, made anew from the groups of the step.
 """
 import math
+import struct
 
 import defaults
 from defaults import Refused, is_number, wrong_type
@@ -247,7 +248,7 @@ def rows(fixed, groups):
 
 
 def candidates(logprobs, cumulative, best_of):
-    """Pairs of sums, in exact arithmetic of numbers that fp32 adds exactly; ties go to the lower index."""
+    """Pairs of sums, in exact arithmetic of numbers that fp32 adds exactly; ties, which torch leaves open, go to the lower index."""
     vocab = len(logprobs[0])
     scored = [(-(x + before), i * vocab + j) for i, (row, before) in enumerate(zip(logprobs, cumulative or [0] * len(logprobs)))
               for j, x in enumerate(row)]
@@ -255,3 +256,34 @@ def candidates(logprobs, cumulative, best_of):
         raise Refused(0, "selected index k out of range")
     best = [index for _, index in sorted(scored)[:2 * best_of]]
     return {"parents": [index // vocab for index in best], "tokens": [index % vocab for index in best]}
+
+
+def as_single(x):
+    try:
+        return struct.unpack("<f", struct.pack("<f", x))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def as_half(x):
+    try:
+        return struct.unpack("<e", struct.pack("<e", as_single(x)))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def as_brain(x):
+    """The upper half of a float's bits, rounded to nearest, ties to even."""
+    single = as_single(x)
+    if single != single:
+        return single
+    bits, = struct.unpack("<I", struct.pack("<f", single))
+    return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
+
+
+def tensors(server, params):
+    """Constructed parameters as the step's tensors of the logits' type hold them; top_k is an integer."""
+    convert = {"f32": as_single, "bf16": as_brain, "f16": as_half}[server.get("logits", "f32")]
+    top_k = min(params["top_k"], server["vocab"])
+    own = params | {"temperature": 1.0 if params["temperature"] < EPSILON else params["temperature"]}
+    return {key: int(server["vocab"] if top_k == -1 else top_k) if key == "top_k" else convert(own[key]) for key in PARAMETERS[:7]}

@@ -1,5 +1,5 @@
 """vllm_cases.py: the cases of vLLM 0.5.0: its groups in golden/predicate/path.json and history.json and in golden/defaults/, and the
-goldens that only it has: golden/predicate/forks.json, draw.json, rows.json, candidates.json.
+goldens that only it has: golden/predicate/forks.json, draw.json, rows.json, candidates.json and golden/defaults/tensors.json.
 
 The value on each side of every epsilon and bound; absent, null and wrong types at every endpoint; the article's table of seven
 parameters; every order of up to three groups for the penalties' rows.
@@ -99,6 +99,16 @@ ROWS = {
         "bug": "Rows of prompt log-probabilities are not counted among the rows.",
         "effect": "Penalties of everybody behind them use another row's tokens.",
         "links": [VLLM + "pull/10740"]},
+}
+TENSORS = {
+    "half": {
+        "bug": "Parameters become tensors of the logits' type before they are used.",
+        "effect": "On a bfloat16 model top_p = 0.999 is 1: the step sorts and cuts nothing; temperatures and penalties are off by up to 0.4 %.",
+        "links": [VLLM + "pull/2937"]},
+    "sentinel": {
+        "bug": "A greedy request's temperature divides, or top_k = -1 reaches the tensor.",
+        "effect": "Infinite logits, or an index outside the row.",
+        "links": [VLLM + "pull/7227"]},
 }
 BEAM = {
     "beam": {
@@ -374,13 +384,40 @@ def rows_cases(reading):
             yield rows_case(f"{name}/{'fixed' if fixed else 'released'}", flags, reading, fixed, groups)
 
 
-# Sums that fp32 adds exactly.
+TENSOR_REQUESTS = {
+    "defaults": ([], {}), "greedy": (["sentinel"], GREEDY), "below": (["sentinel"], {T: below(E)}), "beam": (["sentinel"], BEAM_2), "epsilon": (["half"], {T: E}),
+    "top-k": ([], {K: 20}), "top-k-fraction": (["sentinel"], {K: 2.7}), "top-k-true": (["sentinel"], {K: True}), "top-k-above": (["sentinel"], {K: V + 1}),
+    "top-k-infinite": (["sentinel"], {K: float("inf")}), "top-k-half": (["sentinel"], {K: 0.5}),
+    **{f"top-p-{x}": (["half"], {P: x}) for x in (0.9, 0.95, 0.99, 0.999, 0.9999, 0.998046875, 0.998046876, 1e-40, 5e-324)},
+    "temperature-0.7": (["half"], {T: 0.7}), "temperature-half-way": (["half"], {T: 1 + 2.0**-8}), "temperature-twice-rounded": (["half"], {T: 1 + 2.0**-8 + 2.0**-40}),
+    "temperature-above-half-way": (["half"], {T: 1 + 2.0**-8 + 2.0**-20}), "temperature-odd-half-way": (["half"], {T: 1 + 3 * 2.0**-8}),
+    "temperature-70000": (["half"], {T: 70000.0}), "temperature-65519": (["half"], {T: 65519.0}), "temperature-65520": (["half"], {T: 65520.0}), "temperature-1e39": (["half"], {T: 1e39}),
+    "temperature-3.4e38": (["half"], {T: 3.4e38}), "min-p": (["half"], {M: 0.05}), "penalties": (["half"], {R: 1.1, F: -0.3, S: 1e-5}), "presence-tiny": (["half"], {S: 3e-8}),
+    "refused": ([], {P: 2.0}),
+}
+
+
+def tensor_case(name, flags, logits, request):
+    server = {"vocab": V, "logits": logits}
+
+    def compute():
+        made = constructed("upstream", "generate", request)
+        vllm.profile("upstream", server, made)
+        return {"tensors": encoded(vllm.tensors(server, made))}
+
+    return {"id": f"upstream/{logits}/{name}", "flags": flags, "server": server, "request": encoded(request)} | outcome(compute)
+
+
+def tensor_cases():
+    return (tensor_case(name, flags, logits, request) for logits in ("f32", "bf16", "f16") for name, (flags, request) in TENSOR_REQUESTS.items())
+
+
+# Sums that fp32 adds exactly; no two of those that count are equal, whose order torch leaves open.
 BEAMS = {
     "prompt": ([[-1.0, -3.0, -0.5, -2.0, -4.0]], None, 2), "prompt-all": ([[-2.0, -1.0]], None, 1), "prompt-too-narrow": ([[-2.0, -1.0, -3.0]], None, 2),
     "sums-decide": ([[-0.5, -4.0, -4.0], [-3.0, -0.25, -2.0]], [-4.0, -1.0], 2), "one-parent-wins": ([[-9.0, -9.5], [-1.0, -1.5]], [-1.0, -1.0], 1),
-    "ties-to-the-lowest": ([[-1.0, -2.0, -1.0], [-1.0, -3.0, -2.0]], [-1.0, -1.0], 2),
     "masked": ([[-1.0, float("-inf"), float("-inf")], [-2.0, float("-inf"), -8.0]], [-0.5, -0.5], 1),
-    "masked-fill": ([[-1.0, float("-inf")], [float("-inf"), float("-inf")]], [0.0, 0.0], 2),
+    "masked-width": ([[-1.0, -5.0, float("-inf")], [-2.0, float("-inf"), -8.0]], [-0.5, -0.5], 2),
     "three": ([[-1.0, -2.0, -3.0, -4.0], [-1.5, -2.5, -3.5, -4.5], [-1.25, -2.25, -3.25, -4.25]], [0.0, -0.25, -2.0], 3),
 }
 
@@ -477,6 +514,9 @@ def write():
         "rows": (ROWS, [group("upstream", rows_cases("upstream"))]),
         "candidates": (BEAM, [group("upstream", (beam_case(name, *one) for name, one in BEAMS.items()))]),
     }
+    tensors = [group("upstream", tensor_cases())]
+    write_text("defaults/tensors.json", family_text("defaults", "tensors", TENSORS, tensors))
     for check, (notes, groups) in families.items():
         write_text(f"predicate/{check}.json", family_text("predicate", check, notes, groups))
-    return {f"{check} {one['as']}": len(one["cases"]) for check, (_, groups) in families.items() for one in groups}
+    return {f"{check} {one['as']}": len(one["cases"]) for check, (_, groups) in families.items() for one in groups} | \
+        {"tensors upstream": len(tensors[0]["cases"])}

@@ -350,6 +350,18 @@ const struct check check_registry[] = {
      .sees = "thresholds moved or rounded, sentinels misread, checks in another order",
      .blind = "what the sampler does with the parameters",
      .evaluate = check_questions},
+    {.key = "defaults.tensors",
+     .family = FAMILY_DEFAULTS,
+     .golden = "defaults/tensors.json",
+     .mutant = "vllm-exact-tensors",
+     .mutant_cell = "card/tensors",
+     .sentence = "A step holds each parameter in the type and with the rounding that the engine gives it.",
+     .effect = "On a half-precision model another nucleus or temperature is used than was asked for, or than "
+               "the engine used.",
+     .sees = "parameters that are not rounded to the logits' type, rounded once too often or cut off; "
+             "sentinels that reach the tensors",
+     .blind = "what the sampler does with the tensors",
+     .evaluate = check_questions},
 };
 const size_t check_registry_count = sizeof check_registry / sizeof *check_registry;
 

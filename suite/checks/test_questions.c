@@ -16,13 +16,13 @@
 #include "suite/judge/worker.h"
 #include "suite/sut/mutants/engines.h"
 
-static const char *const keys[] = {"predicate.path",     "predicate.history", "predicate.forks",
-                                   "predicate.draw",     "predicate.rows",    "predicate.candidates",
-                                   "defaults.effective", "defaults.normalize"};
-static const struct golden_check *const goldens[] = {&golden_predicate_path,     &golden_predicate_history,
-                                                     &golden_predicate_forks,    &golden_predicate_draw,
-                                                     &golden_predicate_rows,     &golden_predicate_candidates,
-                                                     &golden_defaults_effective, &golden_defaults_normalize};
+static const char *const keys[] = {"predicate.path",     "predicate.history",  "predicate.forks",
+                                   "predicate.draw",     "predicate.rows",     "predicate.candidates",
+                                   "defaults.effective", "defaults.normalize", "defaults.tensors"};
+static const struct golden_check *const goldens[] = {
+    &golden_predicate_path,     &golden_predicate_history,  &golden_predicate_forks,
+    &golden_predicate_draw,     &golden_predicate_rows,     &golden_predicate_candidates,
+    &golden_defaults_effective, &golden_defaults_normalize, &golden_defaults_tensors};
 #define KEYS (sizeof keys / sizeof *keys)
 #define CLAIMS(engine) "{\"engine\": \"" engine "\", \"readings\": \"article-port article-prose upstream\"}"
 
@@ -280,7 +280,8 @@ static void odd_answers_are_wrong(void **state)
             struct run run;
             char text[8192] = "[", name[] = "questions-0";
             bool whole = i < sizeof odd / sizeof *odd;
-            const struct engine *engine = engine_find(k >= 2 && k <= 5 ? "vllm-0.5.0" : "sglang-0.5.20");
+            const struct engine *engine =
+                engine_find((k >= 2 && k <= 5) || k == 8 ? "vllm-0.5.0" : "sglang-0.5.20");
             char contract[160];
             claims_of(engine, contract, sizeof contract);
             assert_int_equal(start(&run, keys[k], "route resolve", contract), SCRIPT_READY);

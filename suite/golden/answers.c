@@ -261,14 +261,16 @@ int golden_compare(const struct golden_case *this, const struct golden_group *gr
 {
     const char *check = this->check->check;
     struct comparison compare = {.this = this, .difference = difference};
-    bool effective = !strcmp(check, "effective"), normalize = !strcmp(check, "normalize");
-    compare.staged = group->engine->staged && !normalize;
-    compare.whole = group->reading == ENGINE_UPSTREAM && !effective;
+    bool effective = !strcmp(check, "effective"), normalize = !strcmp(check, "normalize"),
+         tensors = !strcmp(check, "tensors");
+    compare.staged = group->engine->staged && !normalize && !tensors;
+    compare.whole = group->reading == ENGINE_UPSTREAM && !effective && !normalize && !tensors;
     int damaged = is_of_step(check) ? same_members(&compare, answer)
                   : !strcmp(check, "history")
                       ? same_events(&compare, answer)
                       : (effective && same_parameters(&compare, answer, "effective", true)) ||
                             (normalize && same_parameters(&compare, answer, "normalized", false)) ||
+                            (tensors && same_parameters(&compare, answer, "tensors", false)) ||
                             same_outcome(&compare, &this->at, answer, "");
     return damaged ? -1 : compare.differences;
 }

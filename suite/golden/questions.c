@@ -69,9 +69,10 @@ static void write_numbers(cJSON *object)
 
 cJSON *golden_question(const struct golden_case *this, const struct golden_group *group)
 {
-    static const char *const not_asked[] = {"id",     "flags",     "path",       "seeded", "backend", "error",
-                                            "status", "effective", "normalized", "stages", "draws",   "forks",
-                                            "rows",   "parents",   "tokens",     NULL},
+    static const char *const not_asked[] = {"id",     "flags",   "path",      "seeded",     "backend",
+                                            "error",  "status",  "effective", "normalized", "stages",
+                                            "draws",  "tensors", "forks",     "rows",       "parents",
+                                            "tokens", NULL},
                              *const not_asked_of_event[] = {"prefill", "running", NULL};
     cJSON *question = engine_memory(cJSON_Duplicate(this->at.node, true));
     drop(question, not_asked);
@@ -140,3 +141,5 @@ QUESTIONS(golden_predicate_rows, "predicate", "rows", "tokens that each row's pe
           "fixed", "groups", "rows", "error", "status");
 QUESTIONS(golden_predicate_candidates, "predicate", "candidates", "candidates of beam search", "logprobs",
           "cumulative", "best_of", "parents", "tokens", "error", "status");
+QUESTIONS(golden_defaults_tensors, "defaults", "tensors", "parameters as the tensors of a step", "server",
+          "request", "tensors", "error", "status");

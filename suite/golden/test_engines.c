@@ -15,11 +15,11 @@
 #include "suite/golden/outcome.h"
 #include "suite/golden/test_engines.h"
 
-static const struct golden_check *const checks[] = {&golden_predicate_path,     &golden_predicate_history,
-                                                    &golden_predicate_products, &golden_defaults_effective,
-                                                    &golden_defaults_normalize, &golden_defaults_products,
-                                                    &golden_predicate_forks,    &golden_predicate_draw,
-                                                    &golden_predicate_rows,     &golden_predicate_candidates};
+static const struct golden_check *const checks[] = {
+    &golden_predicate_path,       &golden_predicate_history,  &golden_predicate_products,
+    &golden_defaults_effective,   &golden_defaults_normalize, &golden_defaults_products,
+    &golden_predicate_forks,      &golden_predicate_draw,     &golden_predicate_rows,
+    &golden_predicate_candidates, &golden_defaults_tensors};
 #define CHECKS (sizeof checks / sizeof *checks)
 static char root[64];
 
@@ -162,6 +162,10 @@ static const struct edit edits[] = {
     {ROWS, "\"presence_penalty\":1", "\"presence_penalty\":0", "disagrees", "this build computes null"},
     {ROWS, "{\"vocab\":9}", "{\"vocab\":0}", "damaged", "\"vocab\": must be a whole number from 1"},
     {ROWS, "\"prompt\":[1]", "\"prompt\":1", "damaged", "groups[0]: \"prompt\": must be an array"},
+    {TENSORS, "0.8984375", "0.9", "disagrees",
+     "#vanishes: tensors.temperature: the golden has 0.9, this build computes 0.8984375"},
+    {TENSORS, "\"bf16\"", "\"f16\"", "disagrees", "#vanishes: tensors.temperature"},
+    {TENSORS, "\"bf16\"", "\"f8\"", "damaged", "server.logits: \"f8\" is unknown; accepted: f32, bf16, f16"},
     {CANDIDATES, "[1,0],\"tokens\"", "[0,1],\"tokens\"", "disagrees",
      "#second: parents: the golden has [0,1]"},
     {CANDIDATES, "-1.5", "-2.5", "disagrees", "#second: parents"},

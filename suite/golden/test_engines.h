@@ -15,6 +15,7 @@
 #define DEFAULTS_PRODUCTS "defaults/products.json"
 
 #define FORKS "predicate/forks.json"
+#define TENSORS "defaults/tensors.json"
 #define DRAW "predicate/draw.json"
 #define ROWS "predicate/rows.json"
 #define CANDIDATES "predicate/candidates.json"
@@ -119,6 +120,15 @@ static const struct engine_golden engine_goldens[] = {
      VLLM("candidates") "{\"id\":\"second\",\"logprobs\":[[-3,-4],[-2,-1]],\"cumulative\":[0,-1.5],\"best_"
                         "of\":1,"
                         "\"parents\":[1,0],\"tokens\":[1,0]}]}]}\n",
+     NULL, 1},
+    {TENSORS,
+     "{\"schema\":\"samplegate-golden-1\",\"family\":\"defaults\",\"check\":\"tensors\",\"notes\":{},\n"
+     "\"groups\":[{\"source\":\"by "
+     "hand\",\"version\":\"1\",\"engine\":\"vllm-0.5.0\",\"as\":\"upstream\",\"cases\":["
+     "{\"id\":\"vanishes\",\"server\":{\"vocab\":9,\"logits\":\"bf16\"},\"request\":{\"top_p\":0.999,"
+     "\"temperature\":0.9},"
+     "\"tensors\":{\"temperature\":0.8984375,\"top_k\":9,\"top_p\":1,\"min_p\":0,\"repetition_penalty\":1,"
+     "\"frequency_penalty\":0,\"presence_penalty\":0}}]}]}\n",
      NULL, 1},
 };
 

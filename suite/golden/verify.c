@@ -55,6 +55,7 @@ int golden_verify(const char *directory, golden_report report, void *context, st
         &golden_predicate_candidates,
         &golden_defaults_effective,
         &golden_defaults_normalize,
+        &golden_defaults_tensors,
         &golden_defaults_products,
         &golden_boundary_nucleus,
         &golden_boundary_top_k,

@@ -225,6 +225,14 @@ static int answer_effective(struct question *question)
     return 0;
 }
 
+void question_put_values(cJSON *to, const char *key, const struct engine_values *values)
+{
+    cJSON *object = engine_memory(cJSON_AddObjectToObject(to, key));
+    for (int p = 0; p < ENGINE_PARAMETERS; p++)
+        if (values->at[p].kind != ENGINE_ABSENT)
+            cJSON_AddItemToObject(object, engine_parameter_names[p], engine_value_json(&values->at[p]));
+}
+
 static int answer_normalize(struct question *question)
 {
     struct engine_values values;
@@ -236,10 +244,7 @@ static int answer_normalize(struct question *question)
         question_put_refusal(question->answer, &refusal);
         return 0;
     }
-    cJSON *normalized = engine_memory(cJSON_AddObjectToObject(question->answer, "normalized"));
-    for (int p = 0; p < ENGINE_PARAMETERS; p++)
-        if (values.at[p].kind != ENGINE_ABSENT)
-            cJSON_AddItemToObject(normalized, engine_parameter_names[p], engine_value_json(&values.at[p]));
+    question_put_values(question->answer, "normalized", &values);
     return 0;
 }
 
@@ -254,6 +259,7 @@ static const struct ask {
     {"effective", {"ask", "engine", "as", "server", "request"}, true, ENGINE_GENERATE, answer_effective},
     {"normalize", {"ask", "engine", "as", "params"}, false, ENGINE_ENDPOINTS, answer_normalize},
     {"forks", {"ask", "engine", "as", "server", "batch"}, true, ENGINE_GENERATE, question_forks},
+    {"tensors", {"ask", "engine", "as", "server", "request"}, true, ENGINE_GENERATE, question_tensors},
     {"draw", {"ask", "engine", "as", "request", "steps"}, false, ENGINE_GENERATE, question_draw},
     {"rows", {"ask", "engine", "as", "server", "groups", "fixed"}, true, ENGINE_GENERATE, question_rows},
     {"candidates",
@@ -277,6 +283,7 @@ static bool answers(const struct engine *engine, const struct ask *ask)
     return (ask->answer != question_forks || engine->forks) &&
            (ask->answer != question_draw || engine->draw) &&
            (ask->answer != question_rows || engine->penalty_rows) &&
+           (ask->answer != question_tensors || engine->tensors) &&
            (ask->answer != question_candidates || engine->candidates);
 }
 

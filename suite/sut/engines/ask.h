@@ -8,6 +8,7 @@
  * and, of engines with several sequences a request:
  *   {"ask": "forks", "server": S, "batch": [R, ...]}       -> {"forks": [{"sequences", "drawn", "kept", "preempted",
  *                                                               "last_preempted"}, ...]}: prompts that share a step
+ *   {"ask": "tensors", "server": S, "request": R}          -> {"tensors": {NAME: value, ...}}: as the step holds them
  *   {"ask": "draw", "request": R, "steps": ["read" | "clone" | R, ...]} -> {"draws": [NAME, ...]}, one a "read"
  *   {"ask": "rows", "server": S, "fixed": bool, "groups": [{"request": R, "prompt_rows": n, "sequences": [{"prompt":
  *      [id, ...], "output": [id, ...]}, ...]}, ...]}       -> {"rows": [{"prompt", "output"}, ...]}: the tokens that
@@ -16,7 +17,7 @@
  *                                                          -> {"parents": [i, ...], "tokens": [id, ...]}
  * with "engine" and "as" (a reading), and, where it is not /generate, the "endpoint" that requests are sent to.
  *   S: {"switch", "deterministic", "device", "backend", "sampling_defaults", "generation_config": R, "preferred": R,
- *       "vocab": columns of the logits, "preemption": "swap" | "recompute"}
+ *       "vocab": columns of the logits, "logits": "f32" | "bf16" | "f16", "preemption": "swap" | "recompute"}
  *   R: {KEY: value, ...}; a bare number is a float, an integer where an engine takes one (top_k, seed) and the number
  *      is integral; {"float": "0x1p-3"} (or "nan", "inf", "-inf") and {"integer": "9223372036854775807"} say it
  *      exactly; null, true, strings, arrays and {} are themselves

@@ -78,6 +78,24 @@ int question_forks(struct question *question)
     return failed < 0 ? -1 : 0;
 }
 
+int question_tensors(struct question *question)
+{
+    struct engine_values values;
+    struct engine_flags flags;
+    struct engine_refusal refusal;
+    int failed =
+        construct(question, cJSON_GetObjectItemCaseSensitive(question->at, "request"), "request", &values);
+    if (failed)
+        return failed < 0 ? -1 : 0;
+    if (question->engine->flags(question->reading, &question->server, &values, &flags, &refusal)) {
+        question_put_refusal(question->answer, &refusal);
+        return 0;
+    }
+    question->engine->tensors(&question->server, &values);
+    question_put_values(question->answer, "tensors", &values);
+    return 0;
+}
+
 /* "read", "clone", or parameters that are overwritten. A clone is a copy, and the one asked from then on. */
 static int draw_step(struct question *question, const cJSON *step, size_t index, struct engine_object *object,
                      cJSON *told)

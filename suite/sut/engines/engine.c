@@ -42,6 +42,7 @@ const char *const engine_backend_names[] = {"unset", "flashinfer", "pytorch", NU
 const char *const engine_path_names[] = {"greedy",        "gumbel", "multinomial", "filtered",
                                          "deterministic", "torch",  NULL};
 const char *const engine_preemption_names[] = {"auto", "swap", "recompute", NULL};
+const char *const engine_dtype_names[] = {"f32", "bf16", "f16", NULL};
 const char *const engine_draw_names[] = {"greedy", "random", "random_seed", "beam", NULL};
 const char *const engine_stage_names[] = {"min_tokens", "penalties", "temperature", "top_p_top_k", "min_p",
                                           "softmax",    "sample",    "logprobs",    NULL};

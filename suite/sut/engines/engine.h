@@ -79,6 +79,8 @@ enum engine_reading { ENGINE_ARTICLE_PORT, ENGINE_ARTICLE_PROSE, ENGINE_UPSTREAM
 enum engine_device { ENGINE_CUDA, ENGINE_CPU, ENGINE_DEVICES };
 enum engine_backend { ENGINE_BACKEND_UNSET, ENGINE_FLASHINFER, ENGINE_PYTORCH, ENGINE_BACKENDS };
 /* What gives up its KV cache when memory runs out: AUTO leaves the choice to the engine. */
+/* Type of the logits; parameters of a step are tensors of it where the engine makes them so. */
+enum engine_dtype { ENGINE_F32, ENGINE_BF16, ENGINE_F16, ENGINE_DTYPES };
 enum engine_preemption { ENGINE_PREEMPTION_AUTO, ENGINE_SWAP, ENGINE_RECOMPUTE, ENGINE_PREEMPTIONS };
 
 /* How the server was started. Zero: nothing given. */
@@ -89,6 +91,7 @@ struct engine_server {
     enum engine_device device;
     enum engine_backend backend; /* asked for */
     enum engine_preemption preemption;
+    enum engine_dtype logits;
     int64_t vocab; /* columns of the logits; 0: not given, which an engine whose flags depend on it refuses */
     struct engine_values generation_config, preferred;
 };
@@ -231,6 +234,8 @@ struct engine {
     int (*forks)(enum engine_reading reading, const struct engine_server *server,
                  const struct engine_values *requests, size_t count, struct engine_forks *forks,
                  struct engine_refusal *refusal);
+    /* Normalized, verified values as the step's tensors hold them; what has no tensor becomes absent. */
+    void (*tensors)(const struct engine_server *server, struct engine_values *values);
     /* How the object's token is chosen; may be remembered in it. */
     enum engine_draw (*draw)(struct engine_object *object);
     /* The rows of a step and whose tokens its penalties use: used[rows], for each row of logits the index of
@@ -238,7 +243,8 @@ struct engine {
      * ENGINE_NO_ROW. `fixed`: as later releases do it. Returns whether penalties run at all. */
     bool (*penalty_rows)(const struct engine_group *groups, size_t count, bool fixed, size_t *used);
     /* Beam search: logprobs[sequences, vocab] fp32 of one group and their cumulative log-probabilities (NULL:
-     * its prompt) to 2 best_of candidates, best first, ties by index. -1: there are not so many. */
+     * its prompt) to 2 best_of candidates, best first, ties (which torch leaves open) by index. -1: there are not
+     * so many. */
     int (*candidates)(const float *logprobs, const float *cumulative, size_t sequences, size_t vocab,
                       size_t best_of, int64_t *parent, int64_t *token);
 };
@@ -304,7 +310,8 @@ extern const char *const engine_parameter_names[ENGINE_PARAMETERS + 1],
                 *const engine_backend_names[ENGINE_BACKENDS + 1],
                     *const engine_preemption_names[ENGINE_PREEMPTIONS + 1],
                         *const engine_draw_names[ENGINE_DRAWS + 1],
-                            *const engine_stage_names[ENGINE_STAGES + 1],
-                                *const engine_path_names[ENGINE_PATHS + 1],
-                                    *const engine_layer_names[ENGINE_LAYER_DEFAULT + 2];
+                            *const engine_dtype_names[ENGINE_DTYPES + 1],
+                                *const engine_stage_names[ENGINE_STAGES + 1],
+                                    *const engine_path_names[ENGINE_PATHS + 1],
+                                        *const engine_layer_names[ENGINE_LAYER_DEFAULT + 2];
 #endif

@@ -18,10 +18,12 @@ struct question {
 /* 0, or -1: malformed, and why. */
 int question_forks(struct question *question);
 int question_draw(struct question *question);
+int question_tensors(struct question *question);
 int question_rows(struct question *question);
 int question_candidates(struct question *question);
 
 void question_put_text(cJSON *to, const char *key, const char *text);
+void question_put_values(cJSON *to, const char *key, const struct engine_values *values);
 void question_put_refusal(cJSON *to, const struct engine_refusal *refusal);
 /* Parameters at the question's endpoint. */
 int question_read_request(const struct question *question, const cJSON *at, const char *place,

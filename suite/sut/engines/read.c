@@ -234,12 +234,20 @@ static int read_dictionary(const cJSON *at, const char *place, const char *key, 
 int engine_read_server(const cJSON *at, const char *place, const struct engine *engine,
                        struct engine_server *server, struct engine_why *why)
 {
-    static const char *const keys[] =
-        {"switch",    "deterministic", "device",     "backend", "sampling_defaults", "generation_config",
-         "preferred", "vocab",         "preemption", NULL},
+    static const char *const keys[] = {"switch",
+                                       "deterministic",
+                                       "device",
+                                       "backend",
+                                       "sampling_defaults",
+                                       "generation_config",
+                                       "preferred",
+                                       "vocab",
+                                       "preemption",
+                                       "logits",
+                                       NULL},
                              *const defaults[] = {"model", "openai", NULL};
     int device = ENGINE_CUDA, backend = ENGINE_BACKEND_UNSET, neutral = 0,
-        preemption = ENGINE_PREEMPTION_AUTO;
+        preemption = ENGINE_PREEMPTION_AUTO, logits = ENGINE_F32;
     size_t size = 0;
     *server = (struct engine_server){0};
     if (engine_read_keys(at, place, keys, why) ||
@@ -251,6 +259,8 @@ int engine_read_server(const cJSON *at, const char *place, const struct engine *
          engine_read_name(at, place, "backend", engine_backend_names, &backend, why)) ||
         (cJSON_HasObjectItem(at, "sampling_defaults") &&
          engine_read_name(at, place, "sampling_defaults", defaults, &neutral, why)) ||
+        (cJSON_HasObjectItem(at, "logits") &&
+         engine_read_name(at, place, "logits", engine_dtype_names, &logits, why)) ||
         (cJSON_HasObjectItem(at, "preemption") &&
          engine_read_name(at, place, "preemption", engine_preemption_names, &preemption, why)) ||
         read_dictionary(at, place, "generation_config", engine, &server->generation_config, why) ||
@@ -265,6 +275,7 @@ int engine_read_server(const cJSON *at, const char *place, const struct engine *
     server->vocab = (int64_t)size;
     server->deterministic = cJSON_IsTrue(deterministic);
     server->preemption = (enum engine_preemption)preemption;
+    server->logits = (enum engine_dtype)logits;
     server->device = (enum engine_device)device;
     server->backend = (enum engine_backend)backend;
     server->neutral_defaults = neutral == 1;

@@ -140,6 +140,7 @@ const struct engine vllm_0_5_0 = {
     .filter = engine_batch_filter,
     .state = vllm_state,
     .forks = vllm_forks,
+    .tensors = vllm_tensors,
     .draw = vllm_draw,
     .penalty_rows = vllm_penalty_rows,
     .candidates = vllm_candidates,

@@ -37,6 +37,7 @@ enum engine_draw vllm_draw(struct engine_object *object);
 int vllm_forks(enum engine_reading reading, const struct engine_server *server,
                const struct engine_values *requests, size_t count, struct engine_forks *forks,
                struct engine_refusal *refusal);
+void vllm_tensors(const struct engine_server *server, struct engine_values *values);
 bool vllm_penalty_rows(const struct engine_group *groups, size_t count, bool fixed, size_t *used);
 int vllm_candidates(const float *logprobs, const float *cumulative, size_t sequences, size_t vocab,
                     size_t best_of, int64_t *parent, int64_t *token);

@@ -2,6 +2,8 @@
  * search's candidates.
  *
  * SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "suite/sut/engines/vllm.h"
 
 static enum engine_preemption preempted(const struct engine_server *server, bool many)
@@ -41,6 +43,38 @@ int vllm_forks(enum engine_reading reading, const struct engine_server *server,
         };
     }
     return 0;
+}
+
+/* `digits` significant bits, exponents from `least`; nearest, ties to even. */
+static double rounded(double number, int digits, int least, double most)
+{
+    const float single = (float)number; /* torch goes by way of float */
+    int exponent;
+    if (!isfinite(single) || single == 0)
+        return single;
+    frexp(single, &exponent);
+    const int unit = (exponent > least ? exponent : least) - digits;
+    const double found = ldexp(nearbyint(ldexp(single, -unit)), unit);
+    return fabs(found) > most ? copysign(INFINITY, found) : found;
+}
+
+/* Every parameter is a tensor of the logits' type, but top_k, which is int32. In bfloat16 a top_p of 0.999 is 1,
+ * and a filter that the flag has opened masks nothing. */
+void vllm_tensors(const struct engine_server *server, struct engine_values *values)
+{
+    struct engine_value *at = values->at;
+    if (at[ENGINE_TEMPERATURE].number < VLLM_EPSILON)
+        at[ENGINE_TEMPERATURE] = engine_float(1);
+    const double top_k = at[ENGINE_TOP_K].number;
+    const bool whole = top_k == -1 || top_k > (double)server->vocab;
+    at[ENGINE_TOP_K] = engine_integer(whole ? server->vocab : (int64_t)top_k);
+    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
+        if (p >= ENGINE_SEED)
+            at[p].kind = ENGINE_ABSENT;
+        else if (p != ENGINE_TOP_K)
+            at[p] = engine_float(server->logits == ENGINE_BF16  ? rounded(at[p].number, 8, -125, 0x1.fep127)
+                                 : server->logits == ENGINE_F16 ? rounded(at[p].number, 11, -13, 65504)
+                                                                : (float)at[p].number);
 }
 
 /* Token lists are gathered in the loop that finds out whether any group wants penalties, and only once one

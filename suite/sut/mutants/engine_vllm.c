@@ -147,6 +147,23 @@ int mutant_vllm_always_swaps(enum engine_reading reading, const struct engine_se
     return 0;
 }
 
+/* fp32, whatever the logits are. */
+void mutant_vllm_exact_tensors(const struct engine_server *server, struct engine_values *values)
+{
+    struct engine_server single = *server;
+    single.logits = ENGINE_F32;
+    CLEAN->tensors(&single, values);
+}
+
+/* The temperature of a greedy request reaches the division. */
+void mutant_vllm_cold_tensors(const struct engine_server *server, struct engine_values *values)
+{
+    const struct engine_value temperature = values->at[ENGINE_TEMPERATURE];
+    CLEAN->tensors(server, values);
+    if (temperature.number < VLLM_EPSILON)
+        values->at[ENGINE_TEMPERATURE] = temperature;
+}
+
 enum engine_draw mutant_vllm_not_cached(struct engine_object *object)
 {
     object->known = false;

@@ -164,6 +164,7 @@ const struct engine *samplegate_engine(const char *id)
     PLANT(join);
     PLANT(state);
     PLANT(forks);
+    PLANT(tensors);
     PLANT(draw);
     PLANT(penalty_rows);
     PLANT(candidates);

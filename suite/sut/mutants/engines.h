@@ -105,6 +105,8 @@ int mutant_vllm_best_of_ignored(enum engine_reading reading, const struct engine
 int mutant_vllm_always_swaps(enum engine_reading reading, const struct engine_server *server,
                              const struct engine_values *requests, size_t count, struct engine_forks *forks,
                              struct engine_refusal *refusal);
+void mutant_vllm_exact_tensors(const struct engine_server *server, struct engine_values *values);
+void mutant_vllm_cold_tensors(const struct engine_server *server, struct engine_values *values);
 enum engine_draw mutant_vllm_not_cached(struct engine_object *object);
 bool mutant_vllm_rows_fixed(const struct engine_group *groups, size_t count, bool fixed, size_t *used);
 int mutant_vllm_first_parent(const float *logprobs, const float *cumulative, size_t sequences, size_t vocab,

@@ -74,6 +74,14 @@ const struct engine_mutant vllm_mutants[] = {
                "beam: https://github.com/vllm-project/vllm/blob/v0.5.0/vllm/model_executor/layers/sampler.py",
                NULL},
      .replace.candidates = mutant_vllm_first_parent},
+    {.about = {"vllm-exact-tensors", MUTANT_CONFIG, "defaults.tensors", "card/tensors",
+               "Parameters stay fp32 beside half-precision logits.",
+               "dtype: https://github.com/vllm-project/vllm/pull/2937", NULL},
+     .replace.tensors = mutant_vllm_exact_tensors},
+    {.about = {"vllm-cold-tensors", MUTANT_CONFIG, "defaults.tensors", "card/tensors",
+               "A greedy row is divided by its temperature.",
+               "greedy: https://github.com/vllm-project/vllm/pull/890", NULL},
+     .replace.tensors = mutant_vllm_cold_tensors},
 };
 const size_t vllm_mutant_count = sizeof vllm_mutants / sizeof *vllm_mutants;
 
