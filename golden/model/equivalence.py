@@ -89,6 +89,8 @@ def wanted():
     for plan_name, plan in plans():
         tables = {table["name"]: table for table in plan["tables"]}
         for cell in plan["cells"]:
+            if "table" not in cell:  # its family's golden holds the rows
+                continue
             table, temperature = tables[cell["table"]], cell.get("temperature", 1)
             identity = table["name"] if temperature == 1 else f"{table['name']}@{temperature}"
             entry = found.setdefault(identity, (plan_name, [], table, temperature))

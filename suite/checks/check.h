@@ -130,6 +130,11 @@ void check_boundary_kept(const struct check *, const struct check_input *, struc
 void check_boundary_support(const struct check *, const struct check_input *, struct evidence *);
 void check_boundary_mass(const struct check *, const struct check_input *, struct evidence *);
 void check_boundary_refused(const struct check *, const struct check_input *, struct evidence *);
+void check_determinism_batch(const struct check *, const struct check_input *, struct evidence *);
+void check_determinism_process(const struct check *, const struct check_input *, struct evidence *);
+void check_determinism_neighbour(const struct check *, const struct check_input *, struct evidence *);
+void check_determinism_seed(const struct check *, const struct check_input *, struct evidence *);
+void check_determinism_tokens(const struct check *, const struct check_input *, struct evidence *);
 void check_row(const struct check *, const struct check_input *, struct evidence *);
 void check_position(const struct check *, const struct check_input *, struct evidence *);
 void check_seed(const struct check *, const struct check_input *, struct evidence *);

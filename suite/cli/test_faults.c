@@ -101,7 +101,9 @@ static void a_worker_that_cannot_start_is_refused(void **state)
         {"exec:/no/such/command", "not found"},
         {"exec:echo hello; cat", "no hello: the worker's answer is broken"},
         {"exec: ", "exec: needs a command"},
-        {"warp-drive", "'warp-drive' is not a sampler; accepted: reference[:RULE], cuda[:RULE], python:NAME"},
+        {"warp-drive",
+         "'warp-drive' is not a sampler; accepted: reference[:RULE], cuda[:RULE], engine[:NAME], "
+         "python:NAME"},
         {"", "'' is not a sampler; accepted: "},
         {"reference:warp", "rule 'warp' is not known; known rules: greedy categorical race"},
         {"reference,warp=1", "option 'warp=1' is not known to the reference; known: "},

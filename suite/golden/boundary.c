@@ -136,7 +136,7 @@ static void ask_oracle(const struct boundary_case *of, const struct law_filter *
         law_under(filter ? filter : law_filter_at(0), editor ? editor : law_editor_at(0), &of->parameters,
                   of->kind, of->values, of->vocab, of->temperature, mass, kept);
     answer_of(NULL, mass, of->vocab, answer);
-    answer->exact = result.margin == 0;
+    answer->exact = result.mass_margin == 0 || result.weight_margin == 0;
     if (!editor)
         return;
     law_edited(editor, &of->parameters.edits, of->temperature, of->values, of->vocab, logits);

@@ -45,6 +45,7 @@ void chunk_request(const struct session *session, const struct plan_chunk *chunk
         frame_add(request, "row_index", FRAME_I32, 1, (uint64_t[]){chunk->draws}, result->row_index);
     if (result->kind == VALUE_LOGITS && cell->temperature != 1)
         frame_add(request, "temperature", FRAME_F64, 1, (uint64_t[]){1}, &cell->temperature);
+    request_parameters_add(&result->parameters, request, chunk->draws);
     if (noise)
         frame_add(request, "noise", FRAME_F32, 2, (uint64_t[]){chunk->draws, vocab}, noise);
 }

@@ -166,11 +166,32 @@ static int read_certificate(struct plan_cell *cell, const struct json_cursor *at
     return 0;
 }
 
+/* What is asked of a row beside the temperature. */
+static int read_parameters(struct plan_cell *cell, const struct json_cursor *at, struct trouble *trouble)
+{
+    struct json_cursor object;
+    const size_t vocab = cell->table->vocab;
+    if (json_object(at, "parameters", &object, trouble) ||
+        law_parameters_read(&cell->parameters, &object, vocab, trouble))
+        return -1;
+    const char *refused = law_parameters_refused(&cell->parameters, 1, vocab);
+    if (refused)
+        return json_trouble(
+            &object, trouble,
+            "\"%s\" has a value that no sampler may accept; accepted: top_k -1 or at least 1, top_p above "
+            "0, min_p 0 to 1, repetition_penalty above 0, finite penalties, ids 0 to %zu, min_tokens "
+            "at least 0",
+            refused, vocab - 1);
+    cell->parametered = law_limits_any(&cell->parameters.limits) || law_edits_any(&cell->parameters.edits);
+    return cell->parametered ? 0 : json_trouble(&object, trouble, "asks for nothing; leave it out");
+}
+
 static int read_cell(const struct plan *plan, struct plan_cell *cell, const struct json_cursor *at,
                      struct trouble *trouble)
 {
-    static const char *const equivalence[] = {"family",  "name",    "table",     "temperature", "draws",
-                                              "epsilon", "certify", "published", "pad",         NULL};
+    static const char *const equivalence[] = {"family", "name",       "table",   "temperature",
+                                              "draws",  "epsilon",    "certify", "published",
+                                              "pad",    "parameters", NULL};
     static const char *const agreement[] = {"family", "name",      "table", "temperature",
                                             "draws",  "published", NULL};
     static const char *const drawn[] = {"family", "name", "table", "temperature", "draws", NULL};
@@ -185,6 +206,7 @@ static int read_cell(const struct plan *plan, struct plan_cell *cell, const stru
         return -1;
     cell->family = (enum cell_family)family;
     cell->temperature = 1;
+    cell->parameters = law_parameters_none();
     if (family > FAMILY_AGREEMENT && !family_scripted(cell->family))
         return json_trouble(at, trouble, "this build has no check of family %s", cell_family_names[family]);
     bool table = keys[family] != expected;
@@ -194,7 +216,8 @@ static int read_cell(const struct plan *plan, struct plan_cell *cell, const stru
         (json_has(at, "temperature") &&
          json_number(at, "temperature", 0, DBL_MAX, &cell->temperature, trouble)) ||
         (json_has(at, "published") && json_string(at, "published", &published, trouble)) ||
-        (cell->family == FAMILY_EQUIVALENCE && read_certificate(cell, at, trouble)))
+        (cell->family == FAMILY_EQUIVALENCE && read_certificate(cell, at, trouble)) ||
+        (json_has(at, "parameters") && read_parameters(cell, at, trouble)))
         return -1;
     if (!json_is_name(name, sizeof cell->name))
         return json_trouble(at, trouble, "\"name\" must be " JSON_NAME_RULE);
@@ -222,9 +245,9 @@ static int read_cells(struct plan *plan, const struct json_cursor *root, struct 
         return json_trouble(&array, trouble, "out of memory");
     for (size_t i = 0; i < length; i++) {
         struct json_cursor at = json_at(&array, i);
+        plan->cells = i + 1;
         if (read_cell(plan, &plan->cell[i], &at, trouble))
             return -1;
-        plan->cells = i + 1;
         for (size_t k = 0; k < i; k++)
             if (strcmp(plan->cell[k].name, plan->cell[i].name) == 0)
                 return json_trouble(&at, trouble, "a cell named \"%s\" is there already", plan->cell[i].name);
@@ -323,6 +346,8 @@ void plan_free(struct plan *plan)
 {
     for (size_t i = 0; i < plan->tables; i++)
         table_free(&plan->table[i]);
+    for (size_t i = 0; i < plan->cells; i++)
+        law_parameters_free(&plan->cell[i].parameters);
     free(plan->table);
     free(plan->cell);
     *plan = (struct plan){0};

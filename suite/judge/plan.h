@@ -3,6 +3,7 @@
 #define SAMPLEGATE_PLAN_H
 #include <stddef.h>
 #include <stdint.h>
+#include "suite/oracle/parameters.h"
 #include "suite/oracle/table.h"
 
 #define PLAN_BATCHES_MAX 8
@@ -40,6 +41,8 @@ struct plan_cell {
     double epsilon;            /* the total variation that still counts as equivalent */
     enum cell_certify certify;
     char published[32]; /* a figure to print beside ours, or "" */
+    bool parametered;   /* family equivalence: filters, penalties, biases or bans are asked for */
+    struct law_parameters parameters;
 };
 
 struct plan {

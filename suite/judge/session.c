@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "suite/checks/family.h"
+#include "suite/judge/parametered.h"
 #include "suite/judge/stage.h"
 
 #define PADDED_ROWS 3
@@ -101,8 +102,6 @@ static void prepare_law(struct session *session, struct cell_result *result)
         for (size_t i = 0; i < elements; i++)
             result->bits[i] = law_bits(result->values[i], sut->dtype);
     }
-    for (size_t i = 0; i < vocab; i++)
-        result->heaviest = fmax(result->heaviest, result->pmf[i]);
 }
 
 static int prepare_cell(struct session *session, struct cell_result *result, struct trouble *trouble)
@@ -113,6 +112,8 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
     const bool asks = cell->family == FAMILY_PREDICATE || cell->family == FAMILY_DEFAULTS;
     if (!asks && !sut_draws(sut))
         skip(result, "the sampler draws no tokens");
+    else if (cell->parametered && parametered_skip(result, sut, result->why, sizeof result->why))
+        result->state = CELL_SKIPPED;
     else if (cell->family == FAMILY_AGREEMENT && !sut->noise)
         skip(result, "the sampler takes no noise");
     else if (result->kind == VALUE_LOGITS && cell->temperature != 1 && !sut->temperature)
@@ -121,6 +122,12 @@ static int prepare_cell(struct session *session, struct cell_result *result, str
         return 0;
     if (cell->table)
         prepare_law(session, result);
+    if (cell->parametered && parametered_prepare(result, sut, trouble))
+        return -1;
+    if (result->state == CELL_SKIPPED)
+        return 0;
+    for (size_t i = 0; cell->table && i < cell->table->vocab; i++)
+        result->heaviest = fmax(result->heaviest, result->pmf[i]);
     if (cell->family == FAMILY_EQUIVALENCE)
         for (int stage = 0; stage < 2; stage++)
             counts_allocate(&result->counts[stage], session->plan, cell->table->vocab);

@@ -6,6 +6,7 @@
 #include "suite/checks/check.h"
 #include "suite/judge/recorder.h"
 #include "suite/judge/recording.h"
+#include "suite/judge/request.h"
 #include "suite/judge/script.h"
 #include "suite/judge/worker.h"
 
@@ -28,11 +29,12 @@ struct cell_result {
     float *values;                /* [rows, vocab + pad], exactly representable in the SUT's dtype */
     uint16_t *bits;               /* the same in 16 bits, or NULL for f32 */
     int32_t *row_index;           /* [PLAN_CHUNK_DRAWS_MAX] the rows in turn, or NULL: there is one */
-    double *pmf;                  /* [vocab] the law of those values */
+    double *pmf;                  /* [vocab] the law of those values, under the cell's parameters */
+    struct request_parameters parameters;
     double heaviest;              /* largest probability */
     struct cell_counts counts[2]; /* by stage - 1 */
     struct agreement_counts agreement;
-    struct script script[2]; /* by stage - 1; empty where draws are counted */
+    struct script script[2]; /* by stage - 1; without lines where draws are counted */
     int32_t *token;          /* [draws] of stage one, in the plan's order */
     size_t pending;          /* chunks or lines of the running stage not yet answered */
     bool flagged;

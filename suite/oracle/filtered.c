@@ -100,13 +100,13 @@ static int high_first(const void *a, const void *b)
 struct sorted {
     struct entry *entry;
     size_t live, kept;
-    double margin;
+    double mass_margin, weight_margin;
 };
 
-static void note_margin(struct sorted *row, double margin)
+static void note_margin(double *least, double margin)
 {
-    if (margin < row->margin)
-        row->margin = margin;
+    if (margin < *least)
+        *least = margin;
 }
 
 /* A cut after entry[cut - 1]: the weights next above and next below those that it parts, or ends at. */
@@ -118,9 +118,9 @@ static void note_neighbours(struct sorted *row, size_t cut)
     while (above > 0 && row->entry[above].weight == row->entry[cut - 1].weight)
         above--;
     if (below < row->live)
-        note_margin(row, 1 - row->entry[below].weight / row->entry[cut - 1].weight);
+        note_margin(&row->weight_margin, 1 - row->entry[below].weight / row->entry[cut - 1].weight);
     if (row->entry[above].weight != row->entry[cut - 1].weight)
-        note_margin(row, 1 - row->entry[cut - 1].weight / row->entry[above].weight);
+        note_margin(&row->weight_margin, 1 - row->entry[cut - 1].weight / row->entry[above].weight);
 }
 
 static size_t top_k_cut(const struct law_filter *filter, struct sorted *row, int64_t top_k)
@@ -153,7 +153,7 @@ static size_t top_p_cut(const struct law_filter *filter, struct sorted *row, dou
             above = before;
         double excess = sum_difference(&above, &share);
         if (above.high > 0) { /* nothing lies above the first: it stays whatever p is */
-            note_margin(row, fabs(excess) / total.high);
+            note_margin(&row->mass_margin, fabs(excess) / total.high);
             if (excess > 0 || (excess == 0 && filter->edge != UP_TO))
                 break;
         }
@@ -177,7 +177,7 @@ static size_t min_p_cut(struct sorted *row, double min_p)
             continue;
         const struct sum weight = {row->entry[cut].weight, 0};
         double excess = sum_difference(&weight, &threshold);
-        note_margin(row, fabs(excess) / largest.high);
+        note_margin(&row->weight_margin, fabs(excess) / fmax(weight.high, threshold.high));
         if (excess < 0)
             break;
     }
@@ -202,7 +202,8 @@ static void cut_row(const struct law_filter *filter, const struct law_limits *li
 struct law_filtered law_filtered(const struct law_filter *filter, const struct law_limits *limits,
                                  const double *weights, size_t vocab, double *pmf, uint8_t *kept)
 {
-    struct sorted row = {.entry = malloc(vocab * sizeof *row.entry), .margin = INFINITY};
+    struct sorted row = {
+        .entry = malloc(vocab * sizeof *row.entry), .mass_margin = INFINITY, .weight_margin = INFINITY};
     if (!row.entry)
         abort();
     for (size_t i = 0; i < vocab; i++)
@@ -232,5 +233,10 @@ struct law_filtered law_filtered(const struct law_filter *filter, const struct l
             kept[row.entry[r].id] = 1;
     }
     free(row.entry);
-    return (struct law_filtered){row.kept, row.margin};
+    return (struct law_filtered){row.kept, row.mass_margin, row.weight_margin};
+}
+
+bool law_decided(const struct law_filtered *filtered)
+{
+    return filtered->mass_margin >= LAW_MASS_MARGIN && filtered->weight_margin >= LAW_WEIGHT_MARGIN;
 }

@@ -186,10 +186,12 @@ static void failures(const struct session *session, const struct cell_result *re
         printf("     expectation: golden/%s\n", said->golden);
         return;
     }
-    bool own = strchr(session->plan->given, '/') || strstr(session->plan->given, ".json");
-    printf("     expectation: the exact law of table %s at temperature %g, %s%s\n", result->cell->table->name,
-           result->cell->temperature, own ? "computed by this build" : "pinned by golden/",
-           own ? "" : said->golden);
+    const bool parametered = result->cell->parametered;
+    bool own = strchr(session->plan->given, '/') || strstr(session->plan->given, ".json") || parametered;
+    printf("     expectation: the exact law of table %s at temperature %g%s, %s%s\n",
+           result->cell->table->name, result->cell->temperature,
+           parametered ? " under the cell's parameters" : "",
+           own ? "computed by this build" : "pinned by golden/", own ? "" : said->golden);
 }
 
 /* The others are likely to have the same cause. */

@@ -93,13 +93,28 @@ struct samplegate_call {
     int32_t *path;                                 /* out [draws] or NULL */
 };
 
+/* The contract: an object of strings. What is claimed is tested, what is not is reported as not claimed.
+ *
+ * claim      | value
+ * rng_keying | what decides the noise of one id in a seeded draw, commas between: seed, position, column (the id), rank (the
+ *            | id's place in the sorted row, at least where filters are on). With any other word (batch, row, call, ...) a
+ *            | draw need not give the same token in another batch.
+ * bitwise    | where the same draw gives the same token, whatever the batch, its place in it and its neighbours: "any
+ *            | device", "same device"; "none": not even the same call does
+ * rule       | the reference's rule whose tokens it gives for a seed and a position: greedy, categorical, race, gumbel,
+ *            | torch-race, seeded, seeded-2025; by rank if rng_keying says rank
+ * filters    | whose top_k, top_p and min_p it has: sglang-pytorch, flashinfer-joint, ... (samplegate-host lists them)
+ * penalties  | whose penalties: sglang, vllm-0.5.0, vllm-v1, tensorrt-llm-cpp
+ * nan_policy | "never drawn": an id whose weight is NaN, infinite or negative is not drawn
+ * weights    | "any scale": probabilities need not sum to 1
+ * tie_rule   | which of equal scores wins: "lowest id" */
 struct samplegate_plugin {
     size_t size;
     uint32_t abi_version; /* SAMPLEGATE_ABI_VERSION */
     uint32_t reserved;
     const char *name, *version;
     uint64_t capabilities;    /* bits of enum samplegate_option */
-    const char *contract;     /* JSON text of the claims, or NULL: nothing claimed */
+    const char *contract;     /* JSON text of the claims, or NULL: nothing claimed. See above */
     /* options: the SPEC's "key=value,..." text, "" if none. On failure write one line to `error` (NUL-terminated). */
     int (*open)(const char *options, int32_t device, void **instance, char *error, size_t error_bytes);
     int (*prepare)(void *instance, int64_t max_draws, int64_t max_rows, int64_t columns); /* may allocate; may be NULL */

@@ -9,10 +9,6 @@
 #include "stats/error_budget.h"
 #include "suite/judge/request.h"
 
-/* A cut nearer than this is not asked of logits, whose softmax is rounded: what fp32 sums lose at 150,000 ids (7e-6 was
- * measured), four times over. Weights that are handed over exactly may lie on a threshold: their sums are exact, too. */
-#define LEAST_MARGIN 0x1p-15
-
 /* The rule that the contract names, if its golden knows it. */
 static const char *rule_of(const struct sut *sut, bool penalties, char *text, size_t bytes)
 {
@@ -70,7 +66,7 @@ static bool as_logits(struct boundary_ask *ask, const char *rule, enum value_dty
     const struct law_filter *filter = rule ? law_filter_of(rule) : law_filter_at(0);
     struct law_filtered left = law_under(filter, law_editor_at(0), &of->parameters, VALUE_LOGITS, of->values,
                                          of->vocab, 1, pmf, kept);
-    if (left.kept != ask->expect.kept || left.margin < LEAST_MARGIN)
+    if (left.kept != ask->expect.kept || !law_decided(&left))
         return false;
     for (size_t i = 0; i < ask->expect.kept; i++) {
         if (!kept[ask->expect.id[i]])

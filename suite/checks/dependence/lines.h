@@ -1,8 +1,11 @@
 /* lines.h: what a dependence cell asks: four lines of draws from one row, in an order that the checks know.
  *
- * calls-32, calls-8   unseeded, 32 or 8 rows a call, the second in a process of its own; draws in the order they were made
+ * calls-32, calls-8   unseeded, 32 or 8 rows a call; draws in the order they were made
  * positions           step t, lane l: seed s + l at position p + t (t varies slowest)
  * seeds               step t, lane l: seed s + 2 + t at position p + l: no draw is asked for twice
+ *
+ * In the plan's first dependence cell the unseeded lines are the first that their processes hear: a stream that begins
+ * at the same place in each would show. (Once a plan, since starting a process can take seconds.)
  *
  * The seeded lines are asked of samplers that take seeds, 32 rows a call. A sampler that does not gets its share of draws
  * in the first two. s and p are new in each stage: s below 2^31, p below 2^16, as users' are. */

@@ -1,5 +1,5 @@
 /* row.c: unseeded draws in the order in which they were made: at every distance, between the rows of a batch, and between
- * two processes.
+ * two requests.
  * Sees: rows that share noise, calls that repeat, a stream that begins anew in each process, noise on a lattice.
  * Cannot see: repetition further apart than 1,024 draws. */
 #include "suite/checks/dependence/lines.h"
@@ -26,6 +26,6 @@ void check_row(const struct check *check, const struct check_input *input, struc
     if (many && few) {
         const struct match match = match_between(many->token, few->token, (size_t)many->draws, MATCH_LAGS_MAX,
                                                  input->pmf, input->vocab);
-        dependence_add(check, &match, "processes", "draws of two processes", evidence);
+        dependence_add(check, &match, "requests", "draws of two requests", evidence);
     }
 }

@@ -38,6 +38,15 @@ static void seeded_add(const struct script_input *input, struct script *script, 
     frame_add(&line->request, "positions", FRAME_I64, 1, &draws, position);
 }
 
+/* Of its family, in the plan's order. */
+static bool first_cell(const struct plan *plan, const struct plan_cell *cell)
+{
+    for (const struct plan_cell *other = plan->cell; other < cell; other++)
+        if (other->family == cell->family)
+            return false;
+    return true;
+}
+
 enum script_start dependence_script(const struct script_input *input, struct script *script, char *why,
                                     size_t why_bytes)
 {
@@ -47,8 +56,9 @@ enum script_start dependence_script(const struct script_input *input, struct scr
     const uint64_t lines = seeded ? 4 : 2;
     const uint64_t draws = input->cell->draws * (input->stage == 2 ? BUDGET_SECOND_DRAWS : 1) / lines;
     const uint64_t whole_calls = (draws + DEPENDENCE_ROWS - 1) / DEPENDENCE_ROWS * DEPENDENCE_ROWS;
-    line_add(input, script, "calls-32", DEPENDENCE_ROWS, whole_calls);
-    line_add(input, script, "calls-8", DEPENDENCE_ROWS_FEW, whole_calls)->fresh = true;
+    const bool fresh = first_cell(input->plan, input->cell);
+    line_add(input, script, "calls-32", DEPENDENCE_ROWS, whole_calls)->fresh = fresh;
+    line_add(input, script, "calls-8", DEPENDENCE_ROWS_FEW, whole_calls)->fresh = fresh;
     if (seeded) {
         seeded_add(input, script, "positions", whole_calls, false);
         seeded_add(input, script, "seeds", whole_calls, true);

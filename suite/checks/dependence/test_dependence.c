@@ -184,10 +184,10 @@ static const struct {
 } cases[] = {
     {ROWS_PAIRED, {"row draws-", "row rows-"}},
     {LAST_ROW_FIRST, {"row draws-", "row rows-"}},
-    {CALLS_REPEAT, {"row draws-", "row processes", "row rows-"}},
+    {CALLS_REPEAT, {"row draws-", "row requests", "row rows-"}},
     {NO_REPEATS, {"row draws-", "row rows-8/lower"}},
-    {SEEDED_ALIKE, {"row processes/upper"}},
-    {STREAM_SHARED, {"row processes/upper"}},
+    {SEEDED_ALIKE, {"row requests/upper"}},
+    {STREAM_SHARED, {"row requests/upper"}},
     {FROZEN, {"position lags/upper", "seed "}},
     {WINDOW, {"position lags/upper", "seed "}},
     {PERIOD, {"position lags/upper"}},
@@ -259,8 +259,8 @@ static void lines_ask_for_fresh_draws(void **state)
         assert_string_not_equal(frame_get(&script[0].line[i].request, "seed"),
                                 frame_get(&script[1].line[i].request, "seed"));
     }
-    assert_false(script_find(&script[0], "calls-32")->fresh);
-    assert_true(script_find(&script[0], "calls-8")->fresh);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(script[0].line[i].fresh, i < 2);
     for (int stage = 0; stage < 2; stage++) {
         const struct script_line *positions = script_find(&script[stage], "positions"),
                                  *seeds = script_find(&script[stage], "seeds");
@@ -277,6 +277,26 @@ static void lines_ask_for_fresh_draws(void **state)
     cell.draws = DRAWS;
 }
 
+/* Processes are started for the first cell of the family only. */
+static void fresh_once(void **state)
+{
+    (void)state;
+    struct sut sut = sut_of("");
+    struct plan_cell three[3] = {cell, cell, cell};
+    struct plan longer = {.name = "longer", .cell = three, .cells = 3};
+    three[0].family = FAMILY_REPLAY;
+    for (size_t i = 1; i < 3; i++) {
+        struct script script = {0};
+        char why[64];
+        const struct script_input input = {
+            .plan = &longer, .cell = &three[i], .sut = &sut, .stage = 2, .values = values, .pmf = pmf};
+        assert_int_equal(dependence_script(&input, &script, why, sizeof why), SCRIPT_READY);
+        assert_true(script.line[0].fresh == (i == 1) && script.line[1].fresh == (i == 1));
+        script_free(&script);
+    }
+    sut_free(&sut);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +304,7 @@ int main(void)
         cmocka_unit_test(dependent_draws_are_seen),
         cmocka_unit_test(without_seeds),
         cmocka_unit_test(lines_ask_for_fresh_draws),
+        cmocka_unit_test(fresh_once),
     };
     return cmocka_run_group_tests_name("dependence", tests, NULL, NULL);
 }

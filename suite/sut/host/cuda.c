@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
 static const char contract[] =
-    "{\"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest id\", "
-    "\"nan_policy\": \"never drawn\"}";
+    "{\"rule\": \"%s\", \"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", "
+    "\"tie_rule\": \"lowest id\"%s}";
+/* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
+static const char of_valid_weights[] = ", \"nan_policy\": \"never drawn\"";
 
 struct cuda {
     enum sampler_rule rule;
@@ -182,7 +183,9 @@ static void cuda_hello(struct host_sut *sut, const struct cuda *cuda, bool proba
     snprintf(text, sizeof text, "cuda %s", device->name);
     frame_set(&sut->hello, "device", text);
     frame_set(&sut->hello, "dtype", "f32");
-    frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "{}" : contract);
+    snprintf(text, sizeof text, contract, sampler_rule_name(rule),
+             rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "" : of_valid_weights);
+    frame_set(&sut->hello, "contract", text);
     sut->capabilities =
         SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE | SAMPLEGATE_SEEDED;
     if (cuda_rule_takes_noise((int)rule))

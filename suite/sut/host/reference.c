@@ -11,10 +11,11 @@
 #define EDITS (SAMPLEGATE_PENALTIES | SAMPLEGATE_LOGIT_BIAS | SAMPLEGATE_ALLOWED_MASK | SAMPLEGATE_MIN_TOKENS)
 #define FILTERS (SAMPLEGATE_TOP_K | SAMPLEGATE_TOP_P | SAMPLEGATE_MIN_P | SAMPLEGATE_KEPT_OUT)
 
-/* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
 static const char reference_contract[] =
-    "{\"rng_keying\": \"seed, position, %s\", \"bitwise\": \"any device\", \"tie_rule\": \"lowest %s\", "
-    "\"nan_policy\": \"never drawn\", \"weights\": \"any scale\", \"filters\": \"%s\", \"penalties\": \"%s\"}";
+    "{\"rule\": \"%s\", \"rng_keying\": \"seed, position, %s\", \"bitwise\": \"any device\", "
+    "\"tie_rule\": \"lowest %s\", \"filters\": \"%s\", \"penalties\": \"%s\"%s}";
+/* True of every rule but torch-race and seeded-2025, which give a NaN its win, as the engine's lines do. */
+static const char of_valid_weights[] = ", \"nan_policy\": \"never drawn\", \"weights\": \"any scale\"";
 
 /* How this instance samples. */
 struct reference {
@@ -185,10 +186,11 @@ static void reference_hello(struct host_sut *sut, const struct reference *refere
     snprintf(text, sizeof text, "cpu %s", isa);
     frame_set(&sut->hello, "device", text);
     frame_set(&sut->hello, "dtype", "f32");
-    snprintf(text, sizeof text, reference_contract, reference->seeded_by_rank ? "rank" : "column",
-             reference->seeded_by_rank ? "rank" : "id", reference->filter_rule->name,
-             reference->penalty_rule->name);
-    frame_set(&sut->hello, "contract", rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "{}" : text);
+    snprintf(text, sizeof text, reference_contract, sampler_rule_name(rule),
+             reference->seeded_by_rank ? "rank" : "column", reference->seeded_by_rank ? "rank" : "id",
+             reference->filter_rule->name, reference->penalty_rule->name,
+             rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "" : of_valid_weights);
+    frame_set(&sut->hello, "contract", text);
     sut->capabilities = SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE |
                         SAMPLEGATE_SEEDED | FILTERS | EDITS;
     if (rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE)

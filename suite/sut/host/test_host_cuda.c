@@ -188,6 +188,12 @@ static void plugin_on_device(void **state)
         allowed[i] = i % 3 != 0;
     }
     struct pair pair = plugin_start("id=echo");
+    struct frame question = {0}, told = {0};
+    frame_set(&question, "message", "hello");
+    child_ask(&pair.cuda, &question, &told);
+    assert_entry(&told, "device", "cuda host shim, compute 0.0");
+    frame_free(&question);
+    frame_free(&told);
     for (uint64_t batch = 1; batch < 100; batch *= 7) {
         struct frame message = message_of("logits", logits, FRAME_F32, batch), answer[2] = {{0}, {0}};
         frame_set_u64(&message, "columns", VOCAB - 9);

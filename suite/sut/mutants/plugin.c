@@ -38,9 +38,9 @@ static int plugin_open(const char *options, int32_t device, void **handle, char 
         if (strcmp(options + 3, mutant_table[i].about.id) == 0)
             mutant = &mutant_table[i];
     if (!mutant) {
-        int used = snprintf(error, error_bytes, "'%.64s' is not known; known:", options);
-        for (size_t i = 0; i < mutant_count && used > 0 && (size_t)used < error_bytes; i++)
-            used += snprintf(error + used, error_bytes - (size_t)used, " id=%s", mutant_table[i].about.id);
+        snprintf(error, error_bytes,
+                 "'%.64s' is not known; known: id=%s and the %zu mutants that table.c lists", options,
+                 mutant_table[0].about.id, mutant_count - 1);
         return SAMPLEGATE_INVALID;
     }
     if (device != SAMPLEGATE_CPU) {

@@ -9,7 +9,7 @@
  *             |           | "probabilities" or both, a space between; preferred first), dtype (f32 f16 bf16: what values
  *             |           | must be handed over as), capabilities (words: temperature noise seeded top_k top_p min_p
  *             |           | penalties logit_bias allowed_mask min_tokens kept_out route resolve), contract (JSON
- *             |           | text), and any number of "file:PATH" = SHA-256 hex, "version:NAME" = text      |
+ *             |           | text: samplegate.h), any number of "file:PATH" = SHA-256 hex, "version:NAME" = text      |
  * sample      | -> worker | cell, stage, batch (draws a call), chunk, draws, seed, kind ("logits" | "probabilities"),
  *             |           | kept ("1": asked for; else absent), columns (the vocabulary, where rows are
  *             |           | padded; absent: row_stride)                                       |
