@@ -61,7 +61,10 @@ int cli_repro(int argc, char **argv)
     struct spec spec = {0};
     struct session session = {0};
     struct results results = {0};
+    struct recorder recorder = {0};
     cli_catch_signals();
+    recorder_open(&recorder, common.out, "recording");
+    common.session.recorder = &recorder;
     int exit;
     if (cli_plan(&plan, &common, &trouble) || spec_parse(&spec, arguments.sut, &trouble) ||
         results_open(&results, common.out, common.json, &trouble) ||
@@ -71,6 +74,7 @@ int cli_repro(int argc, char **argv)
         exit = cli_conclude("repro", &session, NULL, &common, true, &results);
     }
     results_abandon(&results);
+    recorder_abandon(&recorder);
     session_free(&session);
     spec_free(&spec);
     plan_free(&plan);

@@ -205,23 +205,19 @@ static void judge_stage_two(struct session *session, struct cell_result *result)
     evaluate(session, result, 2, &fresh);
     for (size_t s = 0; s < result->evidence.count; s++) {
         struct statistic *statistic = &result->evidence.statistic[s];
-        for (size_t f = 0; f < fresh.count; f++) {
-            const struct statistic *again = &fresh.statistic[f];
-            if (again->check != statistic->check || strcmp(again->name, statistic->name))
-                continue;
-            if (again->violation) { /* seen only now: no probability needed */
-                statistic->violation = statistic->flagged = statistic->confirmed = true;
+        const struct statistic *again = evidence_find(&fresh, statistic);
+        if (again && again->violation) { /* seen only now: no probability needed */
+            statistic->violation = statistic->flagged = statistic->confirmed = true;
+            memcpy(statistic->text, again->text, sizeof statistic->text);
+        } else if (again && statistic->flagged && !statistic->violation) {
+            statistic->tail2 = again->tail;
+            statistic->looked_twice = true;
+            statistic->level = budget_level(2, statistic->kind, session->plain);
+            statistic->confirmed = again->tail.p <= statistic->level;
+            if (statistic->confirmed) {
+                statistic->value = again->value;
+                statistic->expected = again->expected;
                 memcpy(statistic->text, again->text, sizeof statistic->text);
-            } else if (statistic->flagged && !statistic->violation) {
-                statistic->tail2 = again->tail;
-                statistic->looked_twice = true;
-                statistic->level = budget_level(2, statistic->kind, session->plain);
-                statistic->confirmed = again->tail.p <= statistic->level;
-                if (statistic->confirmed) {
-                    statistic->value = again->value;
-                    statistic->expected = again->expected;
-                    memcpy(statistic->text, again->text, sizeof statistic->text);
-                }
             }
         }
     }

@@ -16,7 +16,7 @@
  *           |   [standing]: "pre-existing" or "fixed", against the old sampler or the baseline
  *           |   p, p_beyond: first stage; value, expected, text: of the second if rejected there
  * check     | [sut], check, status (pass fail inconclusive not-claimed skipped error), cells, rejected
- * change    | cell, rows, same, introduced, preexisting, fixed, old_state, [old_why]
+ * change    | cell, rows, same, introduced, preexisting, fixed, old_state (pending: not selected), [old_why]
  * verdict   | verdict, exit, sentence, within_epsilon, seconds, statistics, rejected, preexisting, fixed,
  *           |   skipped, false_alarm_probability
  *

@@ -30,7 +30,8 @@
  * error       | -> judge  | text, and cell, stage, batch, chunk if known                    |
  *
  * A worker restarts its unseeded noise from `seed` at every sample message, then makes ceil(draws / batch) calls in order, so a chunk can be
- * redone alone. End of input ends the worker. A recording is the worker's output, byte for byte; a requests file its input.
+ * redone alone. End of input ends the worker. A recording is the worker's output, byte for byte; a requests file its input. One that a
+ * judge kept says in messages "ended" how cells ended that did not run (suite/judge/recorder.h).
  *
  * SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_FRAME_H
