@@ -15,7 +15,7 @@ from files import write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
-SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/"
+SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py"
 ENTRIES = {
     "equivalence/tables.json": {"kind": "model", "program": "golden/model/equivalence.py", "version": equivalence.VERSION, "python": PYTHON,
                                 "source": "exact law of the tables in golden/plans/, 60-digit decimals"},

@@ -9,12 +9,15 @@ from fractions import Fraction
 from itertools import product
 
 import boundary_cases
+import by_hand
 import defaults
+import defaults_cases
 import dependence
 import expectations
 import filters
 import penalties
 import predicate
+import predicate_cases
 import replay
 import seeded
 import tokens
@@ -247,6 +250,43 @@ class Engines(unittest.TestCase):
             found = defaults.effective(reading, endpoint, {}, server)
             self.assertEqual([found["temperature"][1], found["top_k"][1]], layers)
         self.assertEqual(defaults.effective("upstream", "responses", {}, {})["temperature"], (0.7, "default"))
+
+
+class ByHand(unittest.TestCase):
+    """The model on every question that was answered by hand."""
+
+    def agree(self, worked, modelled):
+        for case in worked:
+            told, own = ({key: value for key, value in one.items() if key not in ("id", "flags")} for one in (case, modelled[case["id"]]))
+            self.assertEqual(told, own, case["id"])
+
+    def test_paths(self):
+        for engine, cases in by_hand.PATHS.items():
+            self.agree(by_hand.path_cases(engine), {f"by-hand/{engine}/{name}": predicate_cases.path_case(name, flags, "upstream", engine, server, batch)
+                                                    for name, (flags, server, batch, _) in cases.items()})
+
+    def test_histories(self):
+        modelled = {}
+        for name, (flags, server, events) in by_hand.HISTORIES.items():
+            asked = [tuple(word for word in event[:3] if word is not None) for event in events]
+            modelled[f"by-hand/{name}"] = predicate_cases.history_case(name, flags, "upstream", by_hand.NEW, server, asked)
+        self.agree(by_hand.history_cases(), modelled)
+
+    def test_effective(self):
+        for endpoint, cases in by_hand.EFFECTIVE.items():
+            self.agree(by_hand.effective_cases(endpoint), {
+                f"by-hand/{endpoint}/{name}": defaults_cases.effective_case(name, flags, "upstream", by_hand.NEW, endpoint, server, request)
+                for name, (flags, server, request, *_) in cases.items()})
+
+    def test_normalize(self):
+        self.agree(by_hand.normalize_cases(), {f"by-hand/{name}": defaults_cases.normalize_case(name, flags, "upstream", by_hand.NEW, changes)
+                                               for name, (flags, changes, _) in by_hand.NORMALIZE.items()})
+
+    def test_every_bug_has_one(self):
+        for notes, worked in ((predicate_cases.NOTES, [*by_hand.PATHS.values(), by_hand.HISTORIES]),
+                              (defaults_cases.NOTES, [*by_hand.EFFECTIVE.values(), by_hand.NORMALIZE])):
+            seen = {flag for cases in worked for flags, *_ in cases.values() for flag in flags}
+            self.assertEqual(set(notes) - seen, set())
 
 
 class Requests(unittest.TestCase):

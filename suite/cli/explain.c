@@ -4,6 +4,7 @@
  * The effects are those of the plan's own draws: the check is evaluated on the counts an ideal sampler would
  * show. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/sampler.h"
@@ -79,7 +80,8 @@ static void reference_answers(struct cell_result *result)
 
 static void explain_cell(const struct session *session, struct cell_result *result, const struct check *check)
 {
-    if (result->script[0].lines && result->cell->family != FAMILY_DEPENDENCE) {
+    if (result->script[0].lines && result->cell->family != FAMILY_DEPENDENCE &&
+        result->cell->family != FAMILY_BOUNDARY) {
         printf("    %-19s %9llu  %zu messages\n", result->cell->name,
                (unsigned long long)script_draws(&result->script[0]), result->script[0].lines);
         return;
@@ -106,7 +108,9 @@ static void explain_cell(const struct session *session, struct cell_result *resu
     check->evaluate(check, &input, &evidence);
     for (size_t s = 0; s < evidence.count; s++)
         printf("    %-19s %9llu  %-20s %s\n", s ? "" : result->cell->name,
-               (unsigned long long)result->cell->draws, evidence.statistic[s].name,
+               (unsigned long long)(result->cell->draws ? result->cell->draws
+                                                        : script_draws(&result->script[0])),
+               evidence.statistic[s].name,
                *evidence.statistic[s].smallest_effect ? evidence.statistic[s].smallest_effect
                                                       : "one case is enough");
     evidence_free(&evidence);
@@ -132,6 +136,20 @@ static void explain(const struct session *session, const struct check *check)
                check->mutant_cell);
 }
 
+/* A sampler that takes everything and claims the first rule of each kind, so that every cell is there. */
+static void everything(struct sut *sut)
+{
+    char words[256] = "", contract[256];
+    for (const char *const *word = sut_capability_words; *word; word++)
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", *words ? " " : "", *word);
+    snprintf(contract, sizeof contract,
+             "{\"filters\": \"%s\", \"penalties\": \"%s\", \"nan_policy\": \"never drawn\"}",
+             law_filter_name(law_filter_at(0)), law_editor_name(law_editor_at(0)));
+    frame_set(&sut->hello, "capabilities", words);
+    frame_set(&sut->hello, "contract", contract);
+    sut->takes[VALUE_LOGITS] = sut->takes[VALUE_PROBABILITIES] = sut->noise = sut->temperature = true;
+}
+
 int cli_explain(int argc, char **argv)
 {
     static const struct argp argp = {options,
@@ -152,10 +170,8 @@ int cli_explain(int argc, char **argv)
         plan_free(&plan);
         return cli_trouble(&trouble);
     }
-    /* A sampler that takes everything, so that every cell is there. */
-    struct session session = {
-        .plan = &plan, .options = common->session, .sut = {.noise = true, .temperature = true}};
-    frame_set(&session.sut.hello, "capabilities", "temperature noise seeded");
+    struct session session = {.plan = &plan, .options = common->session};
+    everything(&session.sut);
     int failed = session_prepare(&session, &trouble);
     for (size_t i = 0; i < check_registry_count && !failed; i++)
         if (check_selected(&check_registry[i], arguments.check))
