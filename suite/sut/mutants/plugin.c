@@ -227,8 +227,8 @@ const struct samplegate_plugin *samplegate_plugin(void)
         .capabilities = CAPABILITIES,
         .contract =
             "{\"rule\": \"race\", \"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", "
-            "\"tie_rule\": \"lowest id\", \"nan_policy\": \"never drawn\", "
-            "\"filters\": \"sglang-pytorch\", \"penalties\": \"sglang\"}",
+            "\"tie_rule\": \"lowest id\", \"filters\": \"sglang-pytorch\", \"penalties\": \"sglang\", "
+            "\"nan_policy\": \"never drawn\", \"weights\": \"any scale\"}",
         .open = plugin_open,
         .sample = plugin_sample,
         .reset = plugin_reset,
