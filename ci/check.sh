@@ -81,7 +81,10 @@ part_python() {
     done
 }
 
-part_golden() { whole 'golden verify' "$build/samplegate" golden verify --golden golden; }
+part_golden() {
+    whole 'golden verify' "$build/samplegate" golden verify --golden golden
+    whole 'golden verify: errors planted in the model' python3 golden/model/test_planted.py "$build/samplegate"
+}
 
 part_mutants() {
     whole 'kill table (make mutants)' "$build/kill_table" "$build"

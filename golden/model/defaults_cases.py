@@ -5,6 +5,7 @@ then the path the request takes alone, or the error it gets. normalize.json: the
 """
 import math
 
+import by_hand
 import defaults
 import predicate
 import vllm_cases
@@ -12,7 +13,7 @@ from engine_values import encode, encoded, encoded_server, outcome
 from files import family_text, write_text
 
 VERSION = "1"
-ENGINE = "sglang-0.5.20"
+NEW, OLD = "sglang-0.5.20", "sglang-0.5.19"
 READINGS = ("article-port", "article-prose", "upstream")
 GITHUB = "https://github.com/"
 NOTES = {
@@ -132,22 +133,26 @@ MORE = {
 }
 
 
-def effective_case(identity, flags, reading, endpoint, server, request):
+def prefix(reading, engine):
+    return reading if engine == NEW else f"{reading}/{engine}"
+
+
+def effective_case(identity, flags, reading, engine, endpoint, server, request):
     """The body's seed is named as the endpoint names it; an endpoint without one drops it."""
     body = {("sampling_seed" if key == "seed" and endpoint == "generate" else key): value for key, value in request.items()}
-    case = {"id": f"{reading}/{endpoint}/{identity}", "flags": flags, "server": encoded_server(server), "request": encoded(body)}
+    case = {"id": f"{prefix(reading, engine)}/{endpoint}/{identity}", "flags": flags, "server": encoded_server(server), "request": encoded(body)}
 
     def route():
         found = defaults.effective(reading, endpoint, body, server)
         case["effective"] = {key: [encode(key, value), layer] for key, (value, layer) in found.items()}
         params = defaults.normalize(reading, {key: value for key, (value, _) in found.items()})
         defaults.verify(reading, params)
-        return {"path": predicate.path_of_batch(reading, ENGINE, server, [params])["path"]}
+        return {"path": predicate.path_of_batch(reading, engine, server, [params])["path"]}
 
     return case | outcome(route) | ({"effective": case["effective"]} if "effective" in case else {})
 
 
-def effective_cases(reading, endpoint):
+def effective_cases(reading, engine, endpoint):
     everywhere = dict(EVERYWHERE) | {f"wrong/{name}": (["wrong-type"], FILE, request) for name, request in WRONG.items()}
     if reading == "upstream":
         everywhere |= MORE
@@ -158,7 +163,7 @@ def effective_cases(reading, endpoint):
         if name.startswith("card/"):
             request = {key: value for key, value in request.items() if key in known}
         if set(request) <= known and not (reading == "article-port" and name.startswith("preferred")):
-            yield effective_case(name, flags, reading, endpoint, server, request)
+            yield effective_case(name, flags, reading, engine, endpoint, server, request)
 
 
 T, K = "temperature", "top_k"
@@ -193,7 +198,7 @@ VERIFY = {  # upstream only
 }
 
 
-def normalize_case(identity, flags, reading, changes):
+def normalize_case(identity, flags, reading, engine, changes):
     params = {key: defaults.OBJECT[key] for key in defaults.KNOWN[reading]} | changes
 
     def compute():
@@ -201,27 +206,36 @@ def normalize_case(identity, flags, reading, changes):
         defaults.verify(reading, normalized)
         return {"normalized": encoded(normalized)}
 
-    return {"id": f"{reading}/{identity}", "flags": flags, "params": encoded(params)} | outcome(compute)
+    return {"id": f"{prefix(reading, engine)}/{identity}", "flags": flags, "params": encoded(params)} | outcome(compute)
 
 
-def normalize_cases(reading):
-    yield from (normalize_case(name, flags, reading, changes) for name, (flags, changes) in NORMALIZE.items())
+def normalize_cases(reading, engine):
+    yield from (normalize_case(name, flags, reading, engine, changes) for name, (flags, changes) in NORMALIZE.items())
     if reading == "upstream":
         for name, changes in VERIFY.items():
             flag = "null" if None in changes.values() else "wrong-type" if any(isinstance(v, str) for v in changes.values()) else "out-of-range"
-            yield normalize_case(f"verify/{name}", [flag], reading, changes)
+            yield normalize_case(f"verify/{name}", [flag], reading, engine, changes)
 
 
-def group(reading, cases, more):
-    return {"source": "golden/model/defaults_cases.py", "version": VERSION, "engine": ENGINE, "as": reading} | more | {"cases": list(cases)}
+def group(reading, engine, cases, more):
+    return {"source": "golden/model/defaults_cases.py", "version": VERSION, "engine": engine, "as": reading} | more | {"cases": list(cases)}
+
+
+def tally(check, groups):
+    return {f"{check} {'by hand' if one['source'] == by_hand.SOURCE else one['as']} {one['engine']} {one.get('endpoint', '')}".rstrip(): len(one["cases"])
+            for one in groups}
 
 
 def write():
-    effective = [group(reading, effective_cases(reading, endpoint), {"endpoint": endpoint}) for reading in READINGS for endpoint in ENDPOINTS]
+    """0.5.19 differs in the plain path only: the two endpoints that share no code are enough."""
+    asked = [(reading, NEW, endpoint) for reading in READINGS for endpoint in ENDPOINTS] + [("upstream", OLD, "chat"), ("upstream", OLD, "generate")]
+    effective = [group(reading, engine, effective_cases(reading, engine, endpoint), {"endpoint": endpoint}) for reading, engine, endpoint in asked]
+    effective += [by_hand.group(NEW, by_hand.effective_cases(endpoint), endpoint) for endpoint in ENDPOINTS]
+    normalized = [group(reading, NEW, normalize_cases(reading, NEW), {}) for reading in READINGS] + [group("upstream", OLD, normalize_cases("upstream", OLD), {})]
+    normalized.append(by_hand.group(NEW, by_hand.normalize_cases()))
     effective += vllm_cases.effective_groups()
-    normalized = [group(reading, normalize_cases(reading), {}) for reading in READINGS] + vllm_cases.normalize_groups()
+    normalized += vllm_cases.normalize_groups()
     notes = NOTES | vllm_cases.NOTES
     write_text("defaults/effective.json", family_text("defaults", "effective", notes, effective))
     write_text("defaults/normalize.json", family_text("defaults", "normalize", notes, normalized))
-    return {f"effective {one['engine']} {one['as']} {one['endpoint']}": len(one["cases"]) for one in effective} | \
-        {f"normalize {one['engine']} {one['as']}": len(one["cases"]) for one in normalized}
+    return tally("effective", effective) | tally("normalize", normalized)

@@ -5,6 +5,7 @@ after each, the flags and the path of the prefill batch and of the running batch
 """
 import math
 
+import by_hand
 import defaults
 import predicate
 import vllm_cases
@@ -181,7 +182,7 @@ HISTORIES = {
 }
 
 
-def history_case(identity, flags, reading, server, events):
+def history_case(identity, flags, reading, engine, server, events):
     profiles, done, shown = {}, [], []
     for event in events:
         if event[0] == A:
@@ -192,27 +193,37 @@ def history_case(identity, flags, reading, server, events):
         for name, state in zip(("prefill", "running"), predicate.History(reading, profiles, done).state()):
             told = None
             if state is not None:
-                told = {"flags": predicate.letters(state)} | outcome(lambda: predicate.path(reading, NEW, server, state))
+                told = {"flags": predicate.letters(state)} | outcome(lambda: predicate.path(reading, engine, server, state))
             step[name] = told
         shown.append(step)
-    return {"id": f"{reading}/{identity}", "flags": flags, "server": server, "events": shown}
+    name = f"{reading}/{identity}" if engine == NEW else f"{reading}/{engine}/{identity}"
+    return {"id": name, "flags": flags, "server": server, "events": shown}
 
 
-def history_cases(reading):
-    yield from (history_case(name, flags, reading, {}, events) for name, (flags, events) in HISTORIES.items())
+def history_cases(reading, engine):
+    yield from (history_case(name, flags, reading, engine, {}, events) for name, (flags, events) in HISTORIES.items())
     for name in ("sticky-top-p", "greedy-stays-filtered", "sticky-min-p"):
         flags, events = HISTORIES[name]
-        yield history_case(f"{name}@deterministic", flags + ["seed-with-filter"], reading, {"deterministic": True}, events)
+        yield history_case(f"{name}@deterministic", flags + ["seed-with-filter"], reading, engine, {"deterministic": True}, events)
 
 
 def group(reading, engine, cases):
     return {"source": "golden/model/predicate_cases.py", "version": VERSION, "engine": engine, "as": reading, "cases": list(cases)}
 
 
+def tally(check, groups):
+    return {f"{check} {'by hand' if one['source'] == by_hand.SOURCE else one['as']} {one['engine']}": len(one["cases"]) for one in groups}
+
+
 def write():
     readings = ("article-port", "article-prose", "upstream")
-    paths = [group(reading, NEW, path_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, old_cases())] + vllm_cases.path_groups()
-    histories = [group(reading, NEW, history_cases(reading)) for reading in readings] + vllm_cases.history_groups()
-    write_text("predicate/path.json", family_text("predicate", "path", NOTES | vllm_cases.NOTES, paths))
-    write_text("predicate/history.json", family_text("predicate", "history", NOTES | vllm_cases.NOTES, histories))
-    return {f"{check} {one['as']} {one['engine']}": len(one["cases"]) for check, groups in (("path", paths), ("history", histories)) for one in groups}
+    paths = [group(reading, NEW, path_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, old_cases())]
+    paths += [by_hand.group(engine, by_hand.path_cases(engine)) for engine in (NEW, OLD)]
+    histories = [group(reading, NEW, history_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, history_cases("upstream", OLD))]
+    histories.append(by_hand.group(NEW, by_hand.history_cases()))
+    paths += vllm_cases.path_groups()
+    histories += vllm_cases.history_groups()
+    notes = NOTES | vllm_cases.NOTES
+    write_text("predicate/path.json", family_text("predicate", "path", notes, paths))
+    write_text("predicate/history.json", family_text("predicate", "history", notes, histories))
+    return tally("path", paths) | tally("history", histories)

@@ -16,7 +16,7 @@ from files import write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
-SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/"
+SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py"
 VLLM = ("the published article's code and sentences, and what the released wheel of vLLM 0.5.0 answered or was seen to do: "
         "https://pypi.org/project/vllm/0.5.0/")
 ENTRIES = {

@@ -9,12 +9,16 @@ from fractions import Fraction
 from itertools import product
 
 import boundary_cases
+import by_hand
 import defaults
+import determinism
+import defaults_cases
 import dependence
 import expectations
 import filters
 import penalties
 import predicate
+import predicate_cases
 import replay
 import seeded
 import tokens
@@ -249,6 +253,43 @@ class Engines(unittest.TestCase):
         self.assertEqual(defaults.effective("upstream", "responses", {}, {})["temperature"], (0.7, "default"))
 
 
+class ByHand(unittest.TestCase):
+    """The model on every question that was answered by hand."""
+
+    def agree(self, worked, modelled):
+        for case in worked:
+            told, own = ({key: value for key, value in one.items() if key not in ("id", "flags")} for one in (case, modelled[case["id"]]))
+            self.assertEqual(told, own, case["id"])
+
+    def test_paths(self):
+        for engine, cases in by_hand.PATHS.items():
+            self.agree(by_hand.path_cases(engine), {f"by-hand/{engine}/{name}": predicate_cases.path_case(name, flags, "upstream", engine, server, batch)
+                                                    for name, (flags, server, batch, _) in cases.items()})
+
+    def test_histories(self):
+        modelled = {}
+        for name, (flags, server, events) in by_hand.HISTORIES.items():
+            asked = [tuple(word for word in event[:3] if word is not None) for event in events]
+            modelled[f"by-hand/{name}"] = predicate_cases.history_case(name, flags, "upstream", by_hand.NEW, server, asked)
+        self.agree(by_hand.history_cases(), modelled)
+
+    def test_effective(self):
+        for endpoint, cases in by_hand.EFFECTIVE.items():
+            self.agree(by_hand.effective_cases(endpoint), {
+                f"by-hand/{endpoint}/{name}": defaults_cases.effective_case(name, flags, "upstream", by_hand.NEW, endpoint, server, request)
+                for name, (flags, server, request, *_) in cases.items()})
+
+    def test_normalize(self):
+        self.agree(by_hand.normalize_cases(), {f"by-hand/{name}": defaults_cases.normalize_case(name, flags, "upstream", by_hand.NEW, changes)
+                                               for name, (flags, changes, _) in by_hand.NORMALIZE.items()})
+
+    def test_every_bug_has_one(self):
+        for notes, worked in ((predicate_cases.NOTES, [*by_hand.PATHS.values(), by_hand.HISTORIES]),
+                              (defaults_cases.NOTES, [*by_hand.EFFECTIVE.values(), by_hand.NORMALIZE])):
+            seen = {flag for cases in worked for flags, *_ in cases.values() for flag in flags}
+            self.assertEqual(set(notes) - seen, set())
+
+
 class Requests(unittest.TestCase):
     HALVES = [Decimal(2) ** -k for k in (1, 2, 3, 4, 5, 6, 7, 7)]
 
@@ -319,6 +360,13 @@ class Requests(unittest.TestCase):
         asked = {"repetition_penalty": 2, "frequency_penalty": 0.5, "presence_penalty": 0.25, "prompt": (3,), "output": (0, 0, 1, 2)}
         # 1 - 2/2 - 1/4 = -1/4, doubled; -1 - 1/2 - 1/4 doubled; in the prompt only: halved
         self.assertEqual(penalised(units, asked), [-512, -3584, None, 1024, 0])
+
+    def test_ties_are_ties(self):
+        for seed, position, _ in determinism.TIE_RUNS:
+            noise = words(seed, position, 32768, RACE_STREAM)
+            best = max(noise)  # the least q
+            self.assertEqual(noise.count(best), 2)
+            self.assertEqual(tokens.race_token(Law([0] * 32768, 1), tokens.RaceNoise, seed, position)[0], noise.index(best))
 
     def test_batches_hold_the_same_requests(self):
         orders = replay.batches(replay.REQUESTS)

@@ -10,6 +10,7 @@
 
 struct golden_outcome {
     struct trouble damaged, disagrees;
+    char flags[256]; /* of the case that disagrees: " boundary null ", "" without */
     size_t cases, left_out;
 };
 
@@ -17,7 +18,7 @@ struct golden_outcome {
 struct golden_case {
     const struct golden_check *check;
     struct json_cursor at, notes;
-    const char *id;
+    const char *id, *source; /* source: of its group */
     struct golden_outcome *outcome;
     void *context; /* of golden_walk */
 };
@@ -35,6 +36,7 @@ int golden_same_integer(const struct golden_case *this, const struct json_cursor
 struct golden_check {
     const char *family, *check, *what;
     const char *const *group_keys, *const *case_keys;
+    bool has_third; /* cases worked by hand, which tell who is wrong: suspect.c */
     /* Begin a group: what its cases share, in *shared (may be NULL functions: nothing shared). */
     int (*begin)(const struct json_cursor *group, void **shared, struct golden_outcome *outcome);
     int (*recompute)(const struct golden_case *this, const void *shared);
@@ -49,6 +51,9 @@ extern const struct golden_check golden_tables, golden_tokens, golden_predicate_
 /* Read DIRECTORY/family/check.json and hand every case to check->recompute. Returns 0, or -1 with one kind of trouble. */
 int golden_walk(const char *directory, const struct golden_check *check, void *context, struct golden_outcome *outcome);
 int golden_recompute(const char *directory, const struct golden_check *check, struct golden_outcome *outcome);
+
+/* Add to a disagreement which side the cases take that were worked by hand. */
+void golden_suspect(const char *directory, const struct golden_check *check, struct golden_outcome *outcome);
 
 /* DIRECTORY/SHA256SUMS against the files that are there. `files` counts them. */
 int golden_check_sums(const char *directory, size_t *files, struct trouble *damaged);

@@ -122,6 +122,7 @@ static int recompute(const struct golden_case *this, const void *shared)
         .what = what_,                                                                                       \
         .group_keys = (const char *const[]){"engine", "as", "endpoint", NULL},                               \
         .case_keys = (const char *const[]){__VA_ARGS__, NULL},                                               \
+        .has_third = true,                                                                                   \
         .begin = golden_group_begin,                                                                         \
         .recompute = recompute,                                                                              \
         .end = golden_group_end,                                                                             \

@@ -10,8 +10,20 @@
 #define GOLDEN_SCHEMA "samplegate-golden-1"
 #define KEYS_MAX 16
 
+/* " boundary null " */
+static void keep_flags(struct golden_outcome *outcome, const cJSON *flags)
+{
+    size_t used = 0;
+    for (const cJSON *flag = flags ? flags->child : NULL; flag && used < sizeof outcome->flags;
+         flag = flag->next)
+        used += (size_t)snprintf(outcome->flags + used, sizeof outcome->flags - used, "%s%s ",
+                                 used ? "" : " ", flag->valuestring);
+}
+
 int golden_disagrees(const struct golden_case *this, const char *field, const char *golden, const char *ours)
 {
+    if (!this->outcome->disagrees.exit)
+        keep_flags(this->outcome, cJSON_GetObjectItemCaseSensitive(this->at.node, "flags"));
     return trouble_set(&this->outcome->disagrees, EXIT_DAMAGED,
                        "%s#%s: %s: the golden has %s, this build computes %s", this->at.file->path, this->id,
                        field, golden, ours);
@@ -99,41 +111,38 @@ static int check_flags(const struct golden_case *this, const struct json_cursor 
     return 0;
 }
 
-static int walk_case(const struct golden_check *check, const struct json_cursor *at,
-                     const struct json_cursor *notes, const void *shared, void *context,
-                     struct golden_outcome *outcome)
+/* `this` says what all cases of a walk, or of a group, share. */
+static int walk_case(struct golden_case this, const struct json_cursor *at, const void *shared)
 {
     static const char *const common[] = {"id", "flags", NULL};
-    struct golden_case this = {
-        .check = check, .at = *at, .notes = *notes, .outcome = outcome, .context = context};
-    if (known_keys(at, common, check->case_keys, &outcome->damaged) ||
-        json_string(at, "id", &this.id, &outcome->damaged) || check_flags(&this, notes))
+    this.at = *at;
+    if (known_keys(at, common, this.check->case_keys, &this.outcome->damaged) ||
+        json_string(at, "id", &this.id, &this.outcome->damaged) || check_flags(&this, &this.notes))
         return -1;
-    outcome->cases++;
-    return check->recompute(&this, shared);
+    this.outcome->cases++;
+    return this.check->recompute(&this, shared);
 }
 
-static int walk_group(const struct golden_check *check, const struct json_cursor *group,
-                      const struct json_cursor *notes, void *context, struct golden_outcome *outcome)
+static int walk_group(struct golden_case this, const struct json_cursor *group)
 {
     static const char *const common[] = {"source", "version", "cases", NULL};
+    struct trouble *damaged = &this.outcome->damaged;
     struct json_cursor cases;
     const char *text;
     size_t count;
-    if (known_keys(group, common, check->group_keys, &outcome->damaged) ||
-        json_string(group, "source", &text, &outcome->damaged) ||
-        json_string(group, "version", &text, &outcome->damaged) ||
-        json_array(group, "cases", &cases, &count, &outcome->damaged))
+    if (known_keys(group, common, this.check->group_keys, damaged) ||
+        json_string(group, "source", &this.source, damaged) ||
+        json_string(group, "version", &text, damaged) || json_array(group, "cases", &cases, &count, damaged))
         return -1;
     void *shared = NULL;
-    if (check->begin && check->begin(group, &shared, outcome))
+    if (this.check->begin && this.check->begin(group, &shared, this.outcome))
         return -1;
     int failed = 0;
     struct json_cursor at = json_at(&cases, 0);
     for (size_t i = 0; i < count && !failed; i++, at = json_next(&at))
-        failed = walk_case(check, &at, notes, shared, context, outcome);
-    if (check->end)
-        check->end(shared);
+        failed = walk_case(this, &at, shared);
+    if (this.check->end)
+        this.check->end(shared);
     return failed;
 }
 
@@ -161,24 +170,26 @@ static int check_ids(const struct json_cursor *groups, struct golden_outcome *ou
     return failed;
 }
 
-static int walk_file(const struct golden_check *check, const struct json_cursor *root, void *context,
-                     struct golden_outcome *outcome)
+static int walk_file(struct golden_case this, const struct json_cursor *root)
 {
+    const struct golden_check *check = this.check;
+    struct golden_outcome *outcome = this.outcome;
     static const char *const keys[] = {"schema", "family", "check", "notes", "groups", NULL};
     const char *const schemas[] = {GOLDEN_SCHEMA, NULL}, *const families[] = {check->family, NULL},
                       *const checks[] = {check->check, NULL};
     struct trouble *damaged = &outcome->damaged;
-    struct json_cursor notes, groups;
+    struct json_cursor groups;
     size_t count;
     int only;
     if (json_known_keys(root, keys, damaged) || json_one_of(root, "schema", schemas, &only, damaged) ||
         json_one_of(root, "family", families, &only, damaged) ||
-        json_one_of(root, "check", checks, &only, damaged) || json_object(root, "notes", &notes, damaged) ||
-        check_notes(&notes, damaged) || json_array(root, "groups", &groups, &count, damaged))
+        json_one_of(root, "check", checks, &only, damaged) ||
+        json_object(root, "notes", &this.notes, damaged) || check_notes(&this.notes, damaged) ||
+        json_array(root, "groups", &groups, &count, damaged))
         return -1;
     struct json_cursor group = json_at(&groups, 0);
     for (size_t i = 0; i < count; i++, group = json_next(&group))
-        if (walk_group(check, &group, &notes, context, outcome))
+        if (walk_group(this, &group))
             return -1;
     if (outcome->cases == 0)
         return json_trouble(&groups, damaged, "has no case: nothing would be compared");
@@ -195,12 +206,16 @@ int golden_walk(const char *directory, const struct golden_check *check, void *c
     if (json_open(&file, path, EXIT_DAMAGED, &outcome->damaged))
         return -1;
     struct json_cursor root = json_root(&file);
-    int failed = walk_file(check, &root, context, outcome);
+    int failed =
+        walk_file((struct golden_case){.check = check, .outcome = outcome, .context = context}, &root);
     json_close(&file);
     return failed;
 }
 
 int golden_recompute(const char *directory, const struct golden_check *check, struct golden_outcome *outcome)
 {
-    return golden_walk(directory, check, NULL, outcome);
+    int failed = golden_walk(directory, check, NULL, outcome);
+    if (failed && check->has_third && outcome->disagrees.exit)
+        golden_suspect(directory, check, outcome);
+    return failed;
 }

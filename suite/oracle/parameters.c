@@ -156,6 +156,19 @@ static struct law_filtered temperature_last(const struct law_filter *filter, con
     return result;
 }
 
+/* Do ids of different logits tie, once edited, where the filters end? Exact arithmetic has them equal, fp32 need not. */
+static bool edits_tie(const float *values, const double *logits, const uint8_t *kept, size_t vocab)
+{
+    size_t least = vocab;
+    for (size_t i = 0; i < vocab; i++)
+        if (kept[i] && (least == vocab || logits[i] < logits[least]))
+            least = i;
+    for (size_t i = 0; i < vocab && least < vocab; i++)
+        if (logits[i] == logits[least] && values[i] != values[least])
+            return true;
+    return false;
+}
+
 struct law_filtered law_under(const struct law_filter *filter, const struct law_editor *editor,
                               const struct law_parameters *parameters, enum value_kind kind,
                               const float *values, size_t vocab, double temperature, double *pmf,
@@ -179,6 +192,8 @@ struct law_filtered law_under(const struct law_filter *filter, const struct law_
         law_of_doubles(logits, vocab, 1, pmf);
         result = law_filtered(filter, limits, pmf, vocab, pmf, kept);
     }
+    if (law_limits_any(limits) && law_edits_any(&parameters->edits) && edits_tie(values, logits, kept, vocab))
+        result.weight_margin = 0;
     free(logits);
     return result;
 }

@@ -25,7 +25,8 @@ const char *law_parameters_refused(const struct law_parameters *parameters, doub
 bool law_limits_any(const struct law_limits *limits);
 
 /* pmf[vocab] and kept[vocab] of values handed over as `kind`, under parameters that are not refused, as an engine does
- * it. Probabilities take no edits, and no temperature but 1. */
+ * it. Probabilities take no edits, and no temperature but 1. Where different logits are equal once edited, and the filters
+ * end at them, weight_margin is 0: rounding decides. */
 struct law_filtered law_under(const struct law_filter *filter, const struct law_editor *editor,
                               const struct law_parameters *parameters, enum value_kind kind,
                               const float *values, size_t vocab, double temperature, double *pmf,

@@ -106,6 +106,31 @@ static void law_by_hand(void **state)
     law_parameters_free(&parameters);
 }
 
+/* 3 - 1 = 2: two ids tie by the penalty alone, where top_k ends. */
+static void ties_of_edits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *parameters;
+        bool decided;
+    } cases[] = {{"{\"top_k\": 2, \"presence_penalty\": 1, \"output\": [1]}", false},
+                 {"{\"top_k\": 1, \"presence_penalty\": 1, \"output\": [1]}", true},
+                 {"{\"presence_penalty\": 1, \"output\": [1]}", true},
+                 {"{\"top_k\": 2, \"presence_penalty\": 1.5, \"output\": [1]}", true},
+                 {"{\"top_k\": 2, \"presence_penalty\": 1, \"output\": [3]}", true}};
+    const float logits[] = {4, 3, 2, 2};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct law_parameters parameters = parse(cases[i].parameters, 4);
+        double pmf[4];
+        uint8_t kept[4];
+        struct law_filtered left =
+            law_under(law_filter_at(0), law_editor_at(0), &parameters, VALUE_LOGITS, logits, 4, 1, pmf, kept);
+        if (law_decided(&left) != cases[i].decided)
+            fail_msg("%s", cases[i].parameters);
+        law_parameters_free(&parameters);
+    }
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -171,7 +196,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_by_hand), cmocka_unit_test(counts_by_hand), cmocka_unit_test(bans_by_hand),
-        cmocka_unit_test(law_by_hand),   cmocka_unit_test(refused),        cmocka_unit_test(unreadable),
+        cmocka_unit_test(law_by_hand),   cmocka_unit_test(refused),        cmocka_unit_test(ties_of_edits),
+        cmocka_unit_test(unreadable),
     };
     return cmocka_run_group_tests_name("law under parameters", tests, NULL, NULL);
 }

@@ -105,7 +105,8 @@ struct samplegate_call {
  *            | torch-race, seeded, seeded-2025; by rank if rng_keying says rank
  * filters    | whose top_k, top_p and min_p it has: sglang-pytorch, flashinfer-joint, ... (samplegate-host lists them)
  * penalties  | whose penalties: sglang, vllm-0.5.0, vllm-v1, tensorrt-llm-cpp
- * nan_policy | "never drawn": an id whose weight is NaN, infinite or negative is not drawn
+ * nan_policy | "never drawn": an id whose weight is NaN, infinite or negative is not drawn; a row that leaves no id gives
+ *            | token -1, or is refused
  * weights    | "any scale": probabilities need not sum to 1
  * tie_rule   | which of equal scores wins: "lowest id" */
 struct samplegate_plugin {

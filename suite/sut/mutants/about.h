@@ -25,9 +25,14 @@ struct mutant_about {
     const char *sentence;
     const char *published; /* class of public defect, and one report of its kind where we know one */
     const char
-        *statistic; /* the statistic that must see it, by the start of its name; NULL: any of the check */
-    const char *error;     /* instead, the cell must err, with these words in its reason; NULL: it must run */
+        *statistic;    /* the statistic that must see it, by the start of its name; NULL: any of the check */
+    const char *error; /* instead, the cell must err, with these words in its reason; NULL: it must run */
 };
+
+/* The members of a row's `about`, in this order, for a table's initialisers; the rest is said where it is needed. */
+#define MUTANT_ABOUT(ID, KIND, CHECK, CELL, SENTENCE, PUBLISHED)                                             \
+    .about.id = ID, .about.kind = MUTANT_##KIND, .about.check = CHECK, .about.cell = CELL,                   \
+    .about.sentence = SENTENCE, .about.published = PUBLISHED
 
 /* The rows of this folder's table, in order; NULL past the last. The first is the clean one. */
 const struct mutant_about *mutant_about(size_t index);

@@ -45,3 +45,15 @@ int32_t mutant_uniform_leak(const struct mutant_draw *draw, int32_t token)
             return (int32_t)i;
     return token;
 }
+
+/* A greedy request, said as top_k 1, goes through a reduction that keeps the later of two equals. */
+int32_t mutant_tie_highest(const struct mutant_draw *draw, int32_t token)
+{
+    if (token < 0 || draw->request->filter.top_k != 1)
+        return token;
+    int32_t highest = token;
+    for (size_t i = (size_t)token; i < draw->row->vocab; i++)
+        if (draw->request->values[i] == draw->request->values[token])
+            highest = (int32_t)i;
+    return highest;
+}

@@ -112,7 +112,6 @@ bool mutant_bf16_weights(float *weight, size_t vocab);
 int32_t mutant_fp16_scores(const struct mutant_draw *draw, const float *q);
 int32_t mutant_bf16_log(const struct mutant_draw *draw, const float *q);
 int32_t mutant_noise_shifted(const struct mutant_draw *draw, const float *q);
-int32_t mutant_tie_highest(const struct mutant_draw *draw, const float *q);
 /* noise.c */
 void mutant_stale_position(const struct mutant_draw *draw, float *q);
 void mutant_short_noise(const struct mutant_draw *draw, float *q);
@@ -125,6 +124,7 @@ int32_t mutant_cdf32(const struct mutant_draw *draw);
 int32_t mutant_leak_masked(const struct mutant_draw *draw, int32_t token);
 int32_t mutant_id_drift(const struct mutant_draw *draw, int32_t token);
 int32_t mutant_uniform_leak(const struct mutant_draw *draw, int32_t token);
+int32_t mutant_tie_highest(const struct mutant_draw *draw, int32_t token);
 /* rows.c */
 void mutant_stride_ignored(struct mutant_batch *batch);
 void mutant_offset_short(struct mutant_batch *batch);
@@ -147,6 +147,7 @@ void mutant_seed_child(struct mutant_batch *batch);
 void mutant_seed_default(struct mutant_batch *batch);
 /* positions.c */
 void mutant_position_ignored(struct mutant_batch *batch);
+void mutant_position_short(struct mutant_batch *batch);
 void mutant_position_window(struct mutant_batch *batch);
 void mutant_position_frozen(struct mutant_batch *batch);
 void mutant_rows_paired(struct mutant_batch *batch);
