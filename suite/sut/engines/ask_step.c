@@ -273,8 +273,10 @@ static int candidates_of(struct question *question, const cJSON *rows, float *lo
             return -1;
         vocab = count / (sequences + 1);
     }
+    if (sequences == 0)
+        return engine_unreadable(question->why, "logprobs", "must be an array of numbers for each sequence");
     if ((before && read_numbers(question, before, "cumulative", sequences, cumulative, &sums)) ||
-        engine_read_size(best_of, "", "\"best_of\"", NUMBERS_MAX, &best, question->why))
+        engine_read_size(best_of, "", "\"best_of\"", SEQUENCES_MAX, &best, question->why))
         return -1;
     int64_t *parent = engine_memory(calloc(2 * best, sizeof *parent));
     int64_t *token = engine_memory(calloc(2 * best, sizeof *token));
