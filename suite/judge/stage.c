@@ -13,11 +13,8 @@
 
 #include "suite/checks/family.h"
 #include "suite/judge/chunk.h"
+#include "suite/judge/exchange.h"
 #include "suite/judge/progress.h"
-
-#define LOST_WORKERS_MAX                                                                                     \
-    8 /* after that the SUT is beyond hope: the rest of the cells err without waiting                        \
-       */
 
 struct task {
     size_t cell;
@@ -40,9 +37,7 @@ struct stage {
 
 struct crew {
     struct stage *stage;
-    struct worker *worker;
-    struct worker own;
-    bool running, used; /* used: it has been asked something */
+    struct asker asker;
 };
 
 static double seconds_now(void)
@@ -100,101 +95,6 @@ static struct task *take(struct stage *stage)
     return NULL;
 }
 
-static int fresh_worker(struct crew *crew, struct trouble *trouble)
-{
-    struct session *session = crew->stage->session;
-    struct sut again = {0};
-    worker_stop(crew->worker);
-    crew->worker =
-        &crew->own; /* a worker dies with the thread that started it: the next stage cannot have it */
-    int failed =
-        worker_start(crew->worker, session->spec, session->plan, session->options.timeout, &again, trouble);
-    sut_free(&again);
-    crew->running = !failed;
-    crew->used = false;
-    return failed;
-}
-
-/* Is this the answer to that request? */
-static bool echoed(const struct frame *answer, const struct frame *request)
-{
-    static const char *const keys[] = {"cell", "stage", "batch", "chunk"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *asked = frame_get(request, keys[i]), *got = frame_get(answer, keys[i]);
-        if (asked && (!got || strcmp(asked, got)))
-            return false;
-    }
-    return true;
-}
-
-/* What a lost worker, or one out of step, says next cannot be trusted. */
-static void lose(struct crew *crew)
-{
-    crew->running = false;
-    pthread_mutex_lock(&crew->stage->lock);
-    crew->stage->lost++;
-    pthread_mutex_unlock(&crew->stage->lock);
-}
-
-static const struct frame *recorded(const struct recording *recording, const struct frame *request, char *why,
-                                    size_t why_bytes)
-{
-    const struct frame *found = recording_find(recording, request);
-    if (!found)
-        snprintf(why, why_bytes, "the recording %s%s%slacks chunk %s of stage %s%s%s%s",
-                 *recording->early ? "ends early (" : "", recording->early, *recording->early ? ") and " : "",
-                 frame_get(request, "chunk"), frame_get(request, "stage"),
-                 frame_get(request, "batch") ? " at batch " : "",
-                 frame_get(request, "batch") ? frame_get(request, "batch") : "",
-                 frame_find(request, "noise")
-                     ? " (such a cell is asked for by `samplegate requests --noise`, or --like)"
-                     : "");
-    return found;
-}
-
-/* Get the answer to one request: the recording's, or the worker's in *own. NULL: *state, with why. */
-static const struct frame *exchange(struct crew *crew, const struct frame *request, bool fresh,
-                                    struct frame *own, enum cell_state *state, char *why, size_t why_bytes)
-{
-    struct stage *stage = crew->stage;
-    struct session *session = stage->session;
-    struct trouble trouble = {0};
-    *state = CELL_ERROR;
-    if (session->recording)
-        return recorded(session->recording, request, why, why_bytes);
-    if ((!crew->running || (fresh && crew->used)) && fresh_worker(crew, &trouble)) {
-        if (worker_stop_all)
-            *state = CELL_STOPPED;
-        pthread_mutex_lock(&stage->lock);
-        stage->lost = LOST_WORKERS_MAX;
-        pthread_mutex_unlock(&stage->lock);
-        snprintf(why, why_bytes, "a fresh worker could not be started: %.900s", trouble.text);
-        return NULL;
-    }
-    crew->used = true;
-    enum worker_result result =
-        worker_ask(crew->worker, request, own, session->options.timeout, why, why_bytes);
-    if (result == WORKER_OK && echoed(own, request))
-        return own;
-    if (result == WORKER_STOPPED) {
-        *state = CELL_STOPPED;
-        return NULL;
-    }
-    if (result == WORKER_OK)
-        snprintf(why, why_bytes, "the worker answered another request than chunk %s of stage %s",
-                 frame_get(request, "chunk"), frame_get(request, "stage"));
-    lose(crew);
-    return NULL;
-}
-
-/* After an answer that makes no sense the worker is replaced; after one that says "error" it lives on. */
-static void distrust(struct crew *crew, const struct frame *answer)
-{
-    const char *message = frame_get(answer, "message");
-    if (!crew->stage->session->recording && !(message && !strcmp(message, "error")))
-        lose(crew);
-}
-
 /* Called with the lock held. */
 static void finish_task(struct stage *stage, const struct task *task)
 {
@@ -216,11 +116,11 @@ static void run_chunk(struct crew *crew, struct task *task)
     enum cell_state state;
     float *noise = chunk_noise(session, &task->chunk);
     chunk_request(session, &task->chunk, noise, &request);
-    const struct frame *answer = exchange(crew, &request, false, &own, &state, why, sizeof why);
+    const struct frame *answer = exchange(&crew->asker, &request, false, &own, &state, why, sizeof why);
     if (answer) {
         state = chunk_tokens(session, &task->chunk, answer, &tokens, why, sizeof why);
         if (state == CELL_ERROR)
-            distrust(crew, answer);
+            distrust(&crew->asker, answer);
     }
     if (state == CELL_RAN && noise)
         chunk_agree(session, &task->chunk, task->offset, tokens, noise, &agreement);
@@ -264,10 +164,10 @@ static void run_line(struct crew *crew, struct task *task)
     char why[1024] = "interrupted";
     enum cell_state state;
     const struct frame *answer =
-        exchange(crew, &line->request, line->fresh, &line->answer, &state, why, sizeof why);
+        exchange(&crew->asker, &line->request, line->fresh, &line->answer, &state, why, sizeof why);
     bool taken = answer && script_take(line, answer, why, sizeof why);
     if (answer && !taken)
-        distrust(crew, answer);
+        distrust(&crew->asker, answer);
     pthread_mutex_lock(&stage->lock);
     if (!taken) {
         settle(stage, result, state, why);
@@ -377,19 +277,15 @@ int stage_run(struct session *session, int number, struct worker *first, double 
     progress_begin(&stage.progress, number);
     size_t started = 0;
     for (size_t j = 0; j < jobs; j++, started++) {
-        crew[j] = (struct crew){.stage = &stage, .own = {.pid = -1, .in = -1, .out = -1}};
-        crew[j].worker = j == 0 && first ? first : &crew[j].own;
-        crew[j].running = j == 0 && first && first->pid > 0;
+        crew[j].stage = &stage;
+        asker_begin(&crew[j].asker, session, j == 0 ? first : NULL, &stage.lock, &stage.lost);
         if (pthread_create(&thread[j], NULL, work, &crew[j]))
             break;
     }
     for (size_t j = 0; j < started; j++)
         pthread_join(thread[j], NULL);
     for (size_t j = 0; j < started; j++)
-        if (crew[j].worker == &crew[j].own)
-            worker_stop(&crew[j].own);
-        else if (!crew[j].running)
-            worker_stop(first);
+        asker_end(&crew[j].asker);
     progress_end(&stage.progress);
     pthread_mutex_destroy(&stage.lock);
     free(crew);
