@@ -28,7 +28,7 @@ const struct mutant mutant_table[] = {
                   "low-precision: a parameter rounded on its way to the kernel"),
      .temperature = mutant_warm, .about.statistic = "temperature"},
     {MUTANT_ABOUT("uniform-leak", STATISTICS, "equivalence.contrast", "quick/zipf-257",
-                  "One draw in a hundred is uniform over the ids that can come.",
+                  "One draw in thirty is uniform over the ids that can come.",
                   "rejection-fallback: https://github.com/microsoft/onnxruntime-genai/pull/1363"),
      .answer = mutant_uniform_leak, .about.statistic = "leak"},
     {MUTANT_ABOUT("last-id", ROBUSTNESS, "equivalence.token", "quick/zipf-257",
