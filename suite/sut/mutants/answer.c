@@ -47,7 +47,7 @@ int32_t mutant_uniform_leak(const struct mutant_draw *draw, int32_t token)
 }
 
 /* A greedy request, said as top_k 1, goes through a reduction that keeps the later of two equals. */
-int32_t mutant_tie_highest(const struct mutant_draw *draw, int32_t token)
+int32_t mutant_greedy_highest(const struct mutant_draw *draw, int32_t token)
 {
     if (token < 0 || draw->request->filter.top_k != 1)
         return token;
