@@ -28,10 +28,10 @@ static uint64_t number(const struct script_input *input, const char *what, size_
 enum variant { AS_IT_IS, ROTATED, BACKWARDS, ROUNDED };
 
 /* Rounded to whole nats, which gives ties at almost every cut. */
-static void row_fill(const struct table *table, size_t draw, float *logits)
+static void row_fill(const struct table *table, enum variant variant, size_t draw, float *logits)
 {
     for (size_t i = 0; i < table->vocab; i++)
-        switch ((enum variant)(draw % 4)) {
+        switch (variant) {
         case ROTATED:
             logits[i] = table->logits[(i + draw + 1) % table->vocab];
             break;
@@ -79,6 +79,12 @@ static void limits_choose(const struct script_input *input, uint64_t bits, struc
         limits->top_p = 1;
 }
 
+/* One draw in so many, and the first. */
+static bool chosen(uint64_t *bits, uint64_t choices, size_t draw)
+{
+    return take(bits, choices) == 0 || draw == 0;
+}
+
 static struct law_ids ids_choose(struct script *memory, size_t count, uint64_t first, uint64_t step,
                                  size_t vocab)
 {
@@ -89,26 +95,28 @@ static struct law_ids ids_choose(struct script *memory, size_t count, uint64_t f
     return ids;
 }
 
+/* The first draw has them all, so that whoever takes the first row's for every row is told by the line that begins with the
+ * plain one: "joined". */
 static void edits_choose(const struct script_input *input, struct script *memory, size_t draw, uint64_t bits,
                          struct law_edits *edits)
 {
     const struct sut *sut = input->sut;
     const size_t vocab = input->cell->table->vocab;
     const bool narrow = vocab >= EDITED_VOCAB_MIN && vocab <= EDITED_VOCAB_MAX;
-    if (take(&bits, 3) == 0 && sut_can(sut, "penalties")) {
+    if (chosen(&bits, 3, draw) && sut_can(sut, "penalties")) {
         edits->repetition = take(&bits, 2) ? 1 : 1.3;
         edits->frequency = take(&bits, 2) ? 0 : 0.4;
         edits->presence = take(&bits, 2) ? 0 : 0.6;
         edits->prompt = ids_choose(memory, 4, draw, 3, vocab);
         edits->output = ids_choose(memory, draw % 7, draw % 5, 2, vocab);
     }
-    if (take(&bits, 4) == 0 && sut_can(sut, "min_tokens")) {
+    if (chosen(&bits, 4, draw) && sut_can(sut, "min_tokens")) {
         edits->min_tokens = 3;
         edits->stop = ids_choose(memory, 2, draw % 3, 1, vocab);
     }
-    if (take(&bits, 4) == 0 && narrow && sut_can(sut, "allowed_mask"))
+    if (chosen(&bits, 4, draw) && narrow && sut_can(sut, "allowed_mask"))
         edits->banned = ids_choose(memory, 4, draw % 2, 1, vocab);
-    if (take(&bits, 4) == 0 && narrow && sut_can(sut, "logit_bias")) {
+    if (chosen(&bits, 4, draw) && narrow && sut_can(sut, "logit_bias")) {
         edits->bias = script_memory(memory, 2 * sizeof *edits->bias);
         edits->biases = 2;
         edits->bias[0] = (struct law_bias){(int64_t)(5 * draw % vocab), 2};
@@ -116,8 +124,8 @@ static void edits_choose(const struct script_input *input, struct script *memory
     }
 }
 
-static void draw_choose(const struct script_input *input, struct script *memory, size_t d, float *logits,
-                        double *pmf, struct replay_draw *draw)
+static void draw_choose(const struct script_input *input, struct script *memory, size_t d, bool plain,
+                        float *logits, double *pmf, struct replay_draw *draw)
 {
     static const double temperature[] = {1, 0.5, 0.7, 1.3};
     const struct table *table = input->cell->table;
@@ -130,7 +138,7 @@ static void draw_choose(const struct script_input *input, struct script *memory,
     draw->position = (int64_t)(number(input, "position", d) % POSITION_BELOW);
     draw->temperature = logits_handed ? warmth : 1;
     draw->values = script_memory(memory, table->vocab * sizeof *draw->values);
-    row_fill(table, d, logits);
+    row_fill(table, plain ? ROTATED : (enum variant)(d % 4), d, logits);
     law_hand_over(logits, table->vocab, warmth, input->kind, input->sut->dtype, draw->values, pmf);
     limits_choose(input, bits, &draw->parameters.limits);
     const bool alone = keying_of(input->sut).seeded && keying_of(input->sut).alone;
@@ -139,8 +147,8 @@ static void draw_choose(const struct script_input *input, struct script *memory,
             draw->parameters.limits.top_k = 2;
         return; /* what the row's one token is must be plain to see */
     }
-    if (logits_handed)
-        edits_choose(input, memory, d, bits >> 24, &draw->parameters.edits);
+    if (logits_handed && !plain)
+        edits_choose(input, memory, d, number(input, "edits", d), &draw->parameters.edits);
 }
 
 struct replay_draws replay_draws_choose(const struct script_input *input, struct script *memory)
@@ -152,6 +160,6 @@ struct replay_draws replay_draws_choose(const struct script_input *input, struct
     float *logits = script_memory(memory, vocab * sizeof *logits);
     double *pmf = script_memory(memory, vocab * sizeof *pmf);
     for (size_t d = 0; d < draws.count; d++)
-        draw_choose(input, memory, d, logits, pmf, &draws.draw[d]);
+        draw_choose(input, memory, d, d == draws.count / 2, logits, pmf, &draws.draw[d]);
     return draws;
 }

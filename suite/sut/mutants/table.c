@@ -271,7 +271,7 @@ const struct mutant mutant_table[] = {
                   "A row without top_k takes that of the row before it.",
                   "mixed-batch: https://github.com/vllm-project/vllm/pull/14301"),
      .batch = mutant_unset_top_k},
-    {MUTANT_ABOUT("penalties-compacted", ROUTING, "replay.batch", "card/mixed-257",
+    {MUTANT_ABOUT("penalties-compacted", ROUTING, "replay.tokens", "card/mixed-257",
                   "Penalties are kept for penalised rows only, and read by place.",
                   "batch-param-leak: https://github.com/vllm-project/vllm/pull/5639"),
      .batch = mutant_penalties_compacted},
