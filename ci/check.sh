@@ -86,7 +86,11 @@ part_golden() {
     whole 'golden verify: errors planted in the model' python3 golden/model/test_planted.py "$build/samplegate"
 }
 
+# What a mutant shows is its one defect only if the sampler around it is sound.
 part_mutants() {
+    whole 'compare: reference, the clean mutant' bash -euo pipefail -c "
+        '$build/samplegate' compare --plan card --old reference:race --new '$build/mutants.so,id=clean' --json |
+        tail -n 1 | grep -o '\"verdict\":\"identical\"'"
     whole 'kill table (make mutants)' "$build/kill_table" "$build"
     cat "$logs/kill-table-(make-mutants).log"
 }
