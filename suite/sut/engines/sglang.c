@@ -94,7 +94,8 @@ static int path_0_5_20(enum engine_reading reading, const struct engine_server *
 #define SGLANG(version, path_function)                                                                       \
     {                                                                                                        \
         .size = sizeof(struct engine), .name = "sglang-" version, .key = sglang_key,                         \
-        .resolve = sglang_resolve, .normalize = sglang_normalize, .verify = sglang_verify,                   \
+        .nest = "sampling_params", .resolve = sglang_resolve, .normalize = sglang_normalize,                 \
+        .verify = sglang_verify,                                                                             \
         .flags = flags_of, .together = sglang_together, .path = path_function, .admit = sglang_admit,        \
         .join = sglang_join, .filter = sglang_filter, .state = sglang_state                                  \
     }
