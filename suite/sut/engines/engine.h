@@ -196,6 +196,7 @@ struct engine {
     bool staged; /* a path is its stages and draws; else it may be seeded and has a backend */
     /* The member of a request body at this endpoint that feeds a parameter; NULL: it has none. */
     const char *(*key)(enum engine_endpoint endpoint, enum engine_parameter parameter);
+    const char *nest; /* the member of /generate's body that these are members of; NULL: the body itself */
     /* The parameters as they reach the engine, each with its layer. */
     int (*resolve)(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,

@@ -102,7 +102,8 @@ static const struct engine_flag flag_table[] = {{'G', offsetof(struct engine_fla
 #define SGLANG(version, path_function)                                                                       \
     {                                                                                                        \
         .size = sizeof(struct engine), .name = "sglang-" version, .flag = flag_table, .key = sglang_key,     \
-        .resolve = sglang_resolve, .normalize = sglang_normalize, .verify = sglang_verify,                   \
+        .nest = "sampling_params", .resolve = sglang_resolve, .normalize = sglang_normalize,                 \
+        .verify = sglang_verify,                                                                             \
         .flags = flags_of, .together = sglang_together, .path = path_function, .admit = sglang_admit,        \
         .join = sglang_join, .filter = engine_batch_filter, .state = sglang_state                            \
     }
