@@ -48,7 +48,7 @@ static void print_traffic(const struct cost_traffic *traffic, const struct cost_
     cJSON_AddNumberToObject(json, "requests", (double)traffic->requests);
     cJSON_AddNumberToObject(json, "refused", (double)tally_total(&traffic->refused));
     cJSON_AddNumberToObject(json, "skipped", (double)tally_total(&traffic->skipped));
-    cJSON_AddBoolToObject(json, "timed", traffic->timed);
+    cJSON_AddBoolToObject(json, "timed", traffic->order.timed);
     cJSON_AddNumberToObject(json, "sequences", (double)cost_sequences(traffic));
     cJSON_AddNumberToObject(json, "rows", (double)cost_rows(step));
     print(json);

@@ -45,7 +45,7 @@ static void print_head(const struct cost_traffic *traffic, const struct cost_opt
     printf("%-10s N = %s rows of logits", "step", grouped((double)cost_rows(step), rows));
     if (options->batch)
         puts(", as given");
-    else if (traffic->timed && traffic->running.busy > 0)
+    else if (traffic->order.timed && traffic->running.busy > 0)
         printf(", of at most %s sequences at once (%s on average)\n",
                grouped((double)traffic->running.peak, sequences),
                grouped(traffic->running.sequence_seconds / traffic->running.busy, mean));

@@ -16,7 +16,7 @@ int64_t cost_sequences(const struct cost_traffic *traffic)
 struct cost_step cost_traffic_step(const struct cost_traffic *traffic, const struct cost_options *options)
 {
     const int64_t sequences = cost_sequences(traffic);
-    const int64_t together = traffic->timed ? traffic->running.peak : sequences;
+    const int64_t together = traffic->order.timed ? traffic->running.peak : sequences;
     int64_t rows[ENGINE_DRAWS] = {0}, left = options->batch                  ? options->batch
                                              : together < COST_SEQUENCES_MAX ? together
                                                                              : COST_SEQUENCES_MAX;
@@ -34,7 +34,7 @@ struct cost_step cost_traffic_step(const struct cost_traffic *traffic, const str
 double cost_share(const struct cost_traffic *traffic, const struct cost_step *step, enum cost_pass pass)
 {
     const double requests = (double)traffic->requests, asking = (double)traffic->pass[pass];
-    if (traffic->timed && traffic->running.busy > 0)
+    if (traffic->order.timed && traffic->running.busy > 0)
         return traffic->running.on[pass] / traffic->running.busy;
     if (asking <= 0 || asking >= requests || cost_rows(step) == cost_sequences(traffic))
         return asking > 0;
@@ -89,6 +89,6 @@ double cost_step_bytes(const struct cost_traffic *traffic, const struct cost_ste
 
 bool cost_is_mixed(const struct cost_traffic *traffic, enum cost_pass pass)
 {
-    return traffic->timed ? traffic->running.mixed[pass] > 0
-                          : traffic->pass[pass] > 0 && traffic->pass[pass] < traffic->requests;
+    return traffic->order.timed ? traffic->running.mixed[pass] > 0
+                                : traffic->pass[pass] > 0 && traffic->pass[pass] < traffic->requests;
 }

@@ -121,7 +121,7 @@ static void a_trace(void **state)
                                   TIMED(3, 4, "")                         /**/
                                   TIMED(6, 8, "\"frequency_penalty\": 1")),
                      0);
-    assert_true(traffic.timed);
+    assert_true(traffic.order.timed);
     assert_true(traffic.running.busy == 6);
     assert_int_equal(traffic.running.peak, 4);
     assert_true(traffic.running.sequence_seconds == 1 + 4 + 3 + 1 + 2);

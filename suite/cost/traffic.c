@@ -125,29 +125,6 @@ static void take(struct cost_traffic *traffic, struct request *request)
                        (struct running_request){request->finish, forks.sequences, mask});
 }
 
-/* All lines have times or none, and times rise: the file is read once. */
-static int check_times(struct cost_traffic *traffic, const struct request *request, const struct lines *lines,
-                       bool first, const char **reason, struct trouble *trouble)
-{
-    if (!first && request->timed != traffic->timed) {
-        *reason = "times on some lines only";
-        return trouble_set(trouble, EXIT_USAGE, "%s:%zu: arrival: %s; accepted: on every line or on none",
-                           lines->name, lines->line,
-                           request->timed ? "given here and not before" : "is missing");
-    }
-    if (!first && request->timed && request->arrival < traffic->last) {
-        *reason = "an arrival before the one above";
-        return trouble_set(
-            trouble, EXIT_USAGE,
-            "%s:%zu: arrival: %.9g is before the line above's, %.9g; accepted: lines in the order of "
-            "arrival",
-            lines->name, lines->line, request->arrival, traffic->last);
-    }
-    traffic->timed = request->timed;
-    traffic->last = request->arrival;
-    return 0;
-}
-
 static int take_line(struct cost_traffic *traffic, const struct cost_options *options,
                      const struct lines *lines, char *text, size_t bytes, struct trouble *trouble)
 {
@@ -155,11 +132,10 @@ static int take_line(struct cost_traffic *traffic, const struct cost_options *op
     struct trouble bad = {0};
     const char *reason = "";
     char number[24];
-    const bool first = traffic->requests == 0 && tally_total(&traffic->refused) == 0;
     if (text[strspn(text, " \t\r")] == 0 && strlen(text) == bytes)
         return 0; /* an empty line is no request */
     if (request_read(&request, lines->name, lines->line, text, bytes, &reason, &bad) == 0 &&
-        check_times(traffic, &request, lines, first, &reason, &bad) == 0) {
+        order_take(&traffic->order, &request, lines, &reason, &bad) == 0) {
         take(traffic, &request);
         return 0;
     }

@@ -5,6 +5,7 @@
 #include "suite/cost/running.h"
 #include "suite/cost/stages.h"
 #include "suite/cost/values.h"
+#include "suite/route/order.h"
 #include "suite/route/tally.h"
 
 /* The published table's parameters, in its order; they are the first of enum engine_parameter. */
@@ -32,8 +33,7 @@ struct cost_traffic {
     enum engine_preemption preempted, last_preempted; /* of a forked one */
     size_t prompt_logprobs;
     struct values values[COST_RECORDED];
-    bool timed;
-    double last; /* arrival */
+    struct order order;
     struct running running;
     struct tally refused, skipped;
     bool interrupted;

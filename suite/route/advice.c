@@ -53,10 +53,10 @@ static void print_split(struct traffic *traffic, const struct advice *advice)
     }
     printf("      %zu of %zu requests go to the second instance", second->taken,
            first->taken + second->taken);
-    if (traffic->timed && now->request_seconds > 0)
+    if (traffic->order.timed && now->request_seconds > 0)
         printf(", %.2f %% of the tokens", 100 * others->request_seconds / now->request_seconds);
     printf("\n      gives up: memory for a second copy of the model");
-    if (traffic->timed)
+    if (traffic->order.timed)
         printf("; batches of %.2f: %.2f and %.2f requests at a time on average", mean_requests(now),
                mean_requests(plain), mean_requests(others));
     putchar('\n');
@@ -73,7 +73,7 @@ static void print_gain(struct traffic *traffic, const struct advice *advice, con
     const struct route_total *now = traffic_total(traffic, ROLE_NOW),
                              *then = traffic_total(traffic, advice->role);
     char before[ROUTE_TEXT], after[ROUTE_TEXT], second[ROUTE_TEXT];
-    if (traffic->timed) {
+    if (traffic->order.timed) {
         printf("      %s %.2f %% -> %.2f %% of the tokens\n", plain,
                100 * traffic_plain_share(traffic, ROLE_NOW),
                100 * traffic_plain_share(traffic, advice->role));

@@ -139,7 +139,7 @@ static void put_view(cJSON *to, struct traffic *traffic, enum route_role role)
     cJSON_AddNumberToObject(to, "refused", (double)total->refused);
     if (role != ROLE_NOW)
         put_tally(to, "differences", &total->difference);
-    if (traffic->timed) {
+    if (traffic->order.timed) {
         put_walk(to, traffic_walk(traffic, role));
     } else if (total->taken) {
         put_state(to, "batch", &total->batch);

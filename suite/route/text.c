@@ -54,7 +54,7 @@ static void on_change(void *context, const struct walk_change *change)
     const struct report_text *report = traffic->context;
     char from[ROUTE_TEXT], to[ROUTE_TEXT];
     if (traffic->walk[0].changes <= FULL_CHANGES)
-        fprintf(report->changes, "  %12.3f s  %s -> %s: %s %s\n", change->time - traffic->first,
+        fprintf(report->changes, "  %12.3f s  %s -> %s: %s %s\n", change->time - traffic->order.first,
                 route_state_text(&change->from, from), route_state_text(&change->to, to), change->cause,
                 change->joined ? "joined" : "finished");
 }
@@ -163,7 +163,7 @@ static void print_time(struct traffic *traffic, const struct report_text *report
         "equal times\nrequests finish first; a prompt's own step takes no time; outlived: no running request "
         "needs that path)\n");
     print_shares(walk);
-    print_outlived(walk, traffic->first);
+    print_outlived(walk, traffic->order.first);
     printf("changes of the batch's path, from the first arrival on\n%s", report->changes_text);
     if (walk->changes > FULL_CHANGES)
         printf("  and %zu more (--json has all)\n", walk->changes - FULL_CHANGES);
@@ -192,7 +192,7 @@ static bool batch_differs(const struct traffic *traffic, enum route_role role)
 {
     const struct route_total *now = traffic_total(traffic, ROLE_NOW), *then = traffic_total(traffic, role);
     const struct walk *a = traffic_walk(traffic, ROLE_NOW), *b = traffic_walk(traffic, role);
-    if (!traffic->timed)
+    if (!traffic->order.timed)
         return (now->taken != 0) != (then->taken != 0) || !now->batch.why != !then->batch.why ||
                now->batch.path.kind != then->batch.path.kind;
     for (enum engine_path_kind kind = 0; kind < ENGINE_PATHS; kind++)
@@ -216,7 +216,7 @@ static void print_other(struct traffic *traffic, enum route_role role, const cha
     printf("%s %s, of %zu requests %zu differ%s\n", words, name, traffic->requests,
            tally_total(&then->difference), batch ? ", and so does the batch" : "; the batch does not");
     report_tally(&then->difference, ROWS);
-    if (batch && traffic->timed)
+    if (batch && traffic->order.timed)
         print_shares(traffic_walk(traffic, role));
     else if (batch)
         printf("  all as one batch: %s -> %s\n", now->taken ? route_state_text(&now->batch, before) : "none",
@@ -242,7 +242,7 @@ void report_text_end(struct report_text *report, struct traffic *traffic, bool d
             printf("  and %zu more (--json has all)\n", traffic->requests - FULL_REQUESTS);
         printf("\neach alone (%zu refused)\n", now->refused);
         report_tally(&traffic->alone, ROWS);
-        if (traffic->timed)
+        if (traffic->order.timed)
             print_time(traffic, report);
         else
             print_batch(traffic);

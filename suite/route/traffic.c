@@ -97,12 +97,13 @@ double traffic_plain_share(const struct traffic *traffic, enum route_role role)
     for (enum route_role r = role;; r = second) {
         const struct walk *walk = traffic_walk(traffic, r);
         const struct route_total *total = traffic_total(traffic, r);
-        plain += traffic->timed ? walk_tokens(walk, &traffic_view(traffic, r)->plain) : (double)total->plain;
-        all += traffic->timed ? walk->request_seconds : 0;
+        plain +=
+            traffic->order.timed ? walk_tokens(walk, &traffic_view(traffic, r)->plain) : (double)total->plain;
+        all += traffic->order.timed ? walk->request_seconds : 0;
         if (r == second)
             break;
     }
-    all = traffic->timed ? all : (double)traffic->requests;
+    all = traffic->order.timed ? all : (double)traffic->requests;
     return all > 0 ? plain / all : 0;
 }
 
@@ -201,31 +202,6 @@ static void route_one(struct traffic *traffic, struct request *request, bool tol
     count(traffic, request, found);
 }
 
-/* All lines have times or none, and times rise: the trace is a stream. */
-static int check_times(struct traffic *traffic, const struct request *request, const struct lines *lines,
-                       const char **reason, struct trouble *trouble)
-{
-    const bool first = traffic->requests == 0;
-    if (!first && request->timed != traffic->timed) {
-        *reason = "times on some lines only";
-        return trouble_set(trouble, EXIT_USAGE, "%s:%zu: arrival: %s; accepted: on every line or on none",
-                           lines->name, lines->line,
-                           request->timed ? "given here and not before" : "is missing");
-    }
-    if (!first && request->timed && request->arrival < traffic->last) {
-        *reason = "an arrival before the one above";
-        return trouble_set(
-            trouble, EXIT_USAGE,
-            "%s:%zu: arrival: %.9g is before the line above's, %.9g; accepted: lines in the order "
-            "of arrival",
-            lines->name, lines->line, request->arrival, traffic->last);
-    }
-    traffic->timed = request->timed;
-    traffic->first = first ? request->arrival : traffic->first;
-    traffic->last = request->arrival;
-    return 0;
-}
-
 static int route_line(struct traffic *traffic, const struct lines *lines, char *text, size_t bytes,
                       const struct traffic_listener *listener, struct trouble *trouble)
 {
@@ -236,7 +212,7 @@ static int route_line(struct traffic *traffic, const struct lines *lines, char *
     if (text[strspn(text, " \t\r")] == 0 && strlen(text) == bytes)
         return 0; /* an empty line is no request */
     if (request_read(&request, lines->name, lines->line, text, bytes, &reason, &bad) == 0 &&
-        check_times(traffic, &request, lines, &reason, &bad) == 0) {
+        order_take(&traffic->order, &request, lines, &reason, &bad) == 0) {
         const bool told = traffic->requests < listener->requests;
         route_one(traffic, &request, told);
         if (told)
@@ -299,7 +275,7 @@ int traffic_route(struct traffic *traffic, const struct traffic_listener *listen
     traffic->trace.walks = traffic->views;
     if ((traffic->options->requests ? route_file : route_plain)(traffic, listener, trouble))
         return -1;
-    if (traffic->timed)
+    if (traffic->order.timed)
         trace_end(&traffic->trace, traffic->interrupted);
     if (traffic->requests == 0 && !traffic->interrupted)
         return trouble_set(trouble, EXIT_USAGE, "%s: no request could be read from it%s",

@@ -3,6 +3,7 @@
 #ifndef SAMPLEGATE_ROUTE_TRAFFIC_H
 #define SAMPLEGATE_ROUTE_TRAFFIC_H
 #include "suite/route/kinds.h"
+#include "suite/route/order.h"
 #include "suite/route/route.h"
 #include "suite/route/server.h"
 #include "suite/route/tally.h"
@@ -43,8 +44,8 @@ struct traffic {
     size_t views, role[ROLES]; /* a role's place among them; SIZE_MAX: it has none */
     struct trace trace;
     size_t requests;
-    bool timed, interrupted;
-    double first, last; /* arrivals */
+    bool interrupted;
+    struct order order;
     struct kinds kinds;
     struct tally alone;   /* path and endpoint, and what in the request takes it there */
     struct tally noise;   /* only that, of requests that are not plain */
