@@ -36,7 +36,6 @@ static double percent(double part, double whole)
 static void unify(struct making *making)
 {
     const struct cost_traffic *traffic = making->traffic;
-    const double sequences = (double)cost_sequences(traffic);
     char why[200] = "";
     int used = 0;
     double saves = 0;
@@ -44,8 +43,7 @@ static void unify(struct making *making)
         if (!cost_is_mixed(traffic, pass))
             continue;
         const double share = cost_share(traffic, &making->step, pass);
-        saves += (share - (double)traffic->pass_sequences[pass] / sequences) *
-                 cost_pass_bytes(traffic, &making->step, pass);
+        saves += (share - cost_asked(traffic, pass)) * cost_pass_bytes(traffic, &making->step, pass);
         used += snprintf(why + used, sizeof why - (size_t)used,
                          "%s%s: %.3g%% of requests open it, %.3g%% of steps run it", used ? "; " : "",
                          cost_pass_flag[pass],

@@ -35,7 +35,7 @@ static void print_tally(const char *what, const struct tally *tally)
 static void print_head(const struct cost_traffic *traffic, const struct cost_options *options,
                        const struct cost_step *step)
 {
-    char vocab[NUMBER], requests[NUMBER], sequences[NUMBER], rows[NUMBER], mean[NUMBER];
+    char vocab[NUMBER], requests[NUMBER], sequences[NUMBER], rows[NUMBER];
     printf("%s, vocabulary %s, %s logits\n", options->engine->name, grouped((double)options->vocab, vocab),
            cost_dtype_names[options->dtype]);
     printf("%-10s %s%s, %s sequences\n", "requests", grouped((double)traffic->requests, requests),
@@ -46,9 +46,9 @@ static void print_head(const struct cost_traffic *traffic, const struct cost_opt
     if (options->batch)
         puts(", as given");
     else if (traffic->order.timed && traffic->running.busy > 0)
-        printf(", of at most %s sequences at once (%s on average)\n",
+        printf(", of up to %s at once in the trace (%.3g on average)\n",
                grouped((double)traffic->running.peak, sequences),
-               grouped(traffic->running.sequence_seconds / traffic->running.busy, mean));
+               traffic->running.sequence_seconds / traffic->running.busy);
     else
         puts(cost_rows(step) == cost_sequences(traffic)
                  ? ", all requests at once"

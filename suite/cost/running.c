@@ -4,6 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+static int64_t sequences_of(const struct running *running)
+{
+    int64_t sequences = 0;
+    for (unsigned mask = 0; mask < COST_MASKS; mask++)
+        sequences += running->sequences[mask];
+    return sequences;
+}
+
 static void advance(struct running *running, double time)
 {
     const double seconds = running->begun ? time - running->now : 0;
@@ -12,11 +20,14 @@ static void advance(struct running *running, double time)
     if (seconds <= 0 || running->open == 0)
         return;
     running->busy += seconds;
-    running->sequence_seconds += seconds * (double)running->sequences;
+    running->sequence_seconds += seconds * (double)sequences_of(running);
     for (int pass = 0; pass < COST_PASSES; pass++) {
         size_t asking = 0;
         for (unsigned mask = 0; mask < COST_MASKS; mask++)
-            asking += mask >> pass & 1 ? running->requests[mask] : 0;
+            if (mask >> pass & 1) {
+                asking += running->requests[mask];
+                running->asked[pass] += seconds * (double)running->sequences[mask];
+            }
         if (asking == 0)
             continue;
         running->on[pass] += seconds;
@@ -70,7 +81,7 @@ static void finish_first(struct running *running)
     advance(running, running->heap[0].finish);
     const struct running_request done = pop(running);
     running->requests[done.mask]--;
-    running->sequences -= done.sequences;
+    running->sequences[done.mask] -= done.sequences;
 }
 
 void running_arrive(struct running *running, double arrival, struct running_request request)
@@ -80,8 +91,9 @@ void running_arrive(struct running *running, double arrival, struct running_requ
     advance(running, arrival);
     push(running, request);
     running->requests[request.mask]++;
-    running->sequences += request.sequences;
-    running->peak = running->sequences > running->peak ? running->sequences : running->peak;
+    running->sequences[request.mask] += request.sequences;
+    const int64_t sequences = sequences_of(running);
+    running->peak = sequences > running->peak ? sequences : running->peak;
 }
 
 void running_end(struct running *running)

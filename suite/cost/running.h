@@ -18,8 +18,8 @@ struct running_request {
 struct running {
     struct running_request *heap; /* the next to finish first */
     size_t open, room;
-    size_t requests[COST_MASKS]; /* open, by what they ask for */
-    int64_t sequences;           /* open */
+    size_t requests[COST_MASKS];   /* open, by what they ask for */
+    int64_t sequences[COST_MASKS]; /* of those */
     double now;
     bool begun;
 
@@ -27,6 +27,7 @@ struct running {
     double busy;               /* seconds with an open request */
     double sequence_seconds;   /* of all sequences together */
     double on[COST_PASSES];    /* seconds of a pass */
+    double asked[COST_PASSES]; /* sequence-seconds of requests that ask for it */
     double mixed[COST_PASSES]; /* of these, beside a request that did not ask for it */
 };
 

@@ -54,6 +54,13 @@ static bool runs(const struct cost_traffic *traffic, unsigned mask, enum engine_
            path.stages[stage];
 }
 
+double cost_asked(const struct cost_traffic *traffic, enum cost_pass pass)
+{
+    return traffic->order.timed && traffic->running.sequence_seconds > 0
+               ? traffic->running.asked[pass] / traffic->running.sequence_seconds
+               : (double)traffic->pass_sequences[pass] / (double)cost_sequences(traffic);
+}
+
 double cost_stage_share(const struct cost_traffic *traffic, const struct cost_step *step,
                         enum engine_stage stage)
 {

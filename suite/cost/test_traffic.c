@@ -127,6 +127,7 @@ static void a_trace(void **state)
     assert_true(traffic.running.sequence_seconds == 1 + 4 + 3 + 1 + 2);
     assert_true(traffic.running.on[COST_TOP_P_TOP_K] == 2);
     assert_true(traffic.running.mixed[COST_TOP_P_TOP_K] == 1);
+    assert_true(traffic.running.asked[COST_TOP_P_TOP_K] == 3 * 2);
     assert_true(traffic.running.on[COST_PENALTIES] == 2);
     assert_false(cost_is_mixed(&traffic, COST_PENALTIES));
     assert_true(cost_is_mixed(&traffic, COST_TOP_P_TOP_K));

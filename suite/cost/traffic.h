@@ -57,7 +57,9 @@ struct cost_step cost_traffic_step(const struct cost_traffic *traffic, const str
 /* do_penalties, do_top_p_top_k, do_min_p: as the engine and the record name them. */
 extern const char *const cost_pass_flag[COST_PASSES];
 double cost_share(const struct cost_traffic *traffic, const struct cost_step *step, enum cost_pass pass);
-/* The same of a stage, as the engine's path says: 1 for those that no flag opens. */
+/* The share of rows, 0 to 1, whose requests ask for it: of sequence-seconds, where there are times. */
+double cost_asked(const struct cost_traffic *traffic, enum cost_pass pass);
+/* The share of steps of a stage, as the engine's path says: 1 for those that no flag opens. */
 double cost_stage_share(const struct cost_traffic *traffic, const struct cost_step *step,
                         enum engine_stage stage);
 /* What the pass reads and writes over all rows of a step. */
