@@ -11,7 +11,7 @@ import predicate_cases
 import products
 import replay
 import tokens
-import vllm_cases
+import vllm_step_cases
 from files import write_text
 from sums import listed
 
@@ -26,9 +26,9 @@ ENTRIES = {
                               "source": "Philox4x32-10 in integers, logarithms in 60-digit decimals"},
     "predicate/path.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
                             "source": SGLANG + "; " + VLLM},
-    **{f"predicate/{check}.json": {"kind": "model", "program": "golden/model/vllm_cases.py", "version": vllm_cases.VERSION, "python": PYTHON,
+    **{f"predicate/{check}.json": {"kind": "model", "program": "golden/model/vllm_step_cases.py", "version": vllm_step_cases.VERSION, "python": PYTHON,
                                    "source": VLLM} for check in ("forks", "draw", "rows", "candidates")},
-    "defaults/tensors.json": {"kind": "model", "program": "golden/model/vllm_cases.py", "version": vllm_cases.VERSION, "python": PYTHON, "source": VLLM},
+    "defaults/tensors.json": {"kind": "model", "program": "golden/model/vllm_step_cases.py", "version": vllm_step_cases.VERSION, "python": PYTHON, "source": VLLM},
     "predicate/history.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
                                "source": SGLANG + "; " + VLLM + "; every state recomputed from the whole history"},
     "predicate/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
