@@ -1,13 +1,13 @@
 #!/bin/bash
 # check.sh BUILD [PART...]: every test, a line each, and the counts at the end; `make check` runs it after building.
 #
-# Parts (default: all): units python golden mutants engines examples calibrate asan valgrind clang nvcc.
+# Parts (default: all): units python golden mutants engines route examples calibrate asan valgrind clang nvcc.
 # 0 only if nothing failed. What cannot run here is counted as skipped and named; REQUIRE=all makes a skip fail.
 set -u
 cd "$(dirname "$0")/.." || exit 99
 build=${1:-build}
 shift
-parts=${*:-units python golden mutants engines examples calibrate asan valgrind clang nvcc}
+parts=${*:-units python golden mutants engines route examples calibrate asan valgrind clang nvcc}
 passed=0 failed=0 skipped=0
 logs=$build/check-logs
 mkdir -p "$logs"
@@ -133,6 +133,8 @@ part_engines() {
         skip 'real PyTorch' "not run: /usr/bin/python3 cannot import torch (ci/setup.sh torch)"
     fi
 }
+
+part_route() { whole 'route: a million requests (ci/route.sh)' ci/route.sh "$build"; }
 
 # What the README tells users to copy, built as it says and judged; the broken one is rejected for the right reason.
 part_examples() {

@@ -147,8 +147,7 @@ static int scan_escape(struct scanner *scanner, uint32_t *value)
     return 0;
 }
 
-/* A string, scanner->at on its opening quote. `keys`, if not NULL, takes the unescaped text as one more key.
- */
+/* A string, scanner->at on its opening quote. `keys`, if not NULL, takes its unescaped text. */
 static int scan_string(struct scanner *scanner, struct key_list *keys)
 {
     size_t start = scanner->at++;
@@ -186,8 +185,7 @@ static int scan_string(struct scanner *scanner, struct key_list *keys)
     return 0;
 }
 
-/* Refuse an integer that a double rounds, and a decimal that overflows, or that vanishes though it is not 0.
- */
+/* Refuse an integer that a double rounds, a decimal that overflows, and one that vanishes though it is not 0. */
 static int scan_number_value(const struct scanner *scanner, size_t start, bool decimal)
 {
     char text[SCAN_NUMBER_MAX + 1];
@@ -376,38 +374,27 @@ static int scan_value(struct scanner *scanner)
 
 static int scan_whole(struct scanner *scanner)
 {
-    if (scanner->bytes >= 3 && memcmp(scanner->text, "\xef\xbb\xbf", 3) == 0)
+    const size_t bytes = scanner->bytes;
+    if (bytes >= 3 && memcmp(scanner->text, "\xef\xbb\xbf", 3) == 0)
         return scan_trouble(scanner, 0, "begins with a byte order mark; save as UTF-8 without one");
     scan_space(scanner);
-    if (scanner->at == scanner->bytes)
-        return scan_trouble(scanner, 0, "%s; expected a JSON value",
-                            scanner->bytes ? "only white space" : "empty");
+    if (scanner->at == bytes)
+        return scan_trouble(scanner, 0, "%s; expected a JSON value", bytes ? "only white space" : "empty");
     if (scan_value(scanner))
         return -1;
     scan_space(scanner);
-    if (scanner->at != scanner->bytes)
-        return scan_expected(scanner, "nothing after the value");
-    return 0;
+    return scanner->at == bytes ? 0 : scan_expected(scanner, "nothing after the value");
 }
 
 int scan_json(const char *name, const char *text, size_t bytes, int exit, struct trouble *trouble)
 {
-    struct scanner scanner = {
-        .name = name, .text = text, .bytes = bytes, .exit = exit, .trouble = trouble, .line = 1};
+    struct scanner scanner = {name, text, bytes, 0, 0, exit, trouble, 1, false, NULL, NULL, NULL};
     return scan_whole(&scanner);
 }
 
 int scan_sent(const char *name, size_t line, const char *text, size_t bytes, scan_visit visit, void *context,
               struct trouble *trouble)
 {
-    struct scanner scanner = {.name = name,
-                              .text = text,
-                              .bytes = bytes,
-                              .exit = EXIT_USAGE,
-                              .trouble = trouble,
-                              .line = line,
-                              .as_sent = true,
-                              .visit = visit,
-                              .context = context};
+    struct scanner scanner = {name, text, bytes, 0, 0, EXIT_USAGE, trouble, line, true, visit, context, NULL};
     return scan_whole(&scanner);
 }

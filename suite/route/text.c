@@ -1,4 +1,5 @@
 /* text.c: the report for people. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +197,7 @@ static bool batch_differs(const struct traffic *traffic, enum route_role role)
         return (now->taken != 0) != (then->taken != 0) || !now->batch.why != !then->batch.why ||
                now->batch.path.kind != then->batch.path.kind;
     for (enum engine_path_kind kind = 0; kind < ENGINE_PATHS; kind++)
-        if (kind_seconds(a, kind) != kind_seconds(b, kind))
+        if (fabs(kind_seconds(a, kind) - kind_seconds(b, kind)) > 1e-9 * (a->busy + b->busy))
             return true;
     return false;
 }

@@ -154,9 +154,7 @@ void walk_prompts(struct walk *walk)
         return;
     const size_t rows = walk->view->engine->state(walk->view->reading, &walk->prefill, &flags);
     const struct route_state prompts = route_state_of(walk->view, &flags, rows);
-    struct walk_share *share = share_of(walk, &prompts);
-    share->prefills++;
-    share->first_tokens += walk->prefill.rows;
+    share_of(walk, &prompts)->prefills++;
 }
 
 /* The first of the joining requests with which the batch is on the path that it is on after all of them. `before`: its

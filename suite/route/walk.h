@@ -19,8 +19,7 @@ struct walk_share {
     struct route_state state;
     double seconds, request_seconds;
     double outlived; /* seconds of it in which no running request needed it */
-    size_t prefills,
-        first_tokens; /* batches of prompts, and their requests, which draw under flags of their own */
+    size_t prefills; /* batches of prompts: their own step ran under flags of their own */
 };
 
 struct walk_change {
