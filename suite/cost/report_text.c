@@ -139,11 +139,10 @@ static void print_forks(const struct cost_traffic *traffic, const struct cost_op
         printf("%-10s none: every request is one sequence\n", "forks");
         return;
     }
-    printf(
-        "%-10s %s requests ask for %s sequences, the widest for %s: over all traffic %.4g times the rows to\n"
-        "%-10s sample and the forward passes\n",
-        "forks", grouped((double)traffic->forked, a), grouped((double)traffic->forked_sequences, b),
-        grouped((double)traffic->widest, c), factor, "");
+    printf("%-10s requests of several sequences: %s, of %s in all, the widest of %s\n"
+           "%-10s over all traffic %.4g times the rows to sample and the forward passes\n",
+           "forks", grouped((double)traffic->forked, a), grouped((double)traffic->forked_sequences, b),
+           grouped((double)traffic->widest, c), "", factor);
     printf("%-10s KV: a prompt's blocks are shared, what follows is kept once a sequence: %s copies more\n",
            "", grouped((double)(traffic->forked_sequences - (int64_t)traffic->forked), a));
     if (options->concurrency)
