@@ -50,13 +50,16 @@ struct traffic {
     struct tally noise;   /* only that, of requests that are not plain */
     struct tally skipped; /* lines, by what is wrong with them */
     struct route_answer
-        answer[ROUTE_VIEWS]; /* of the last request told; of split servers in the view of the whole */
-    void *context;           /* the listener's */
+        answer[ROUTE_VIEWS];  /* of the last request told; of split servers in the view of the whole */
+    struct kind_found *found; /* about it */
+    struct engine_value seed; /* it sent */
+    void *context;            /* the listener's */
 };
 
-/* Told as things happen: of the first `requests` requests, with `answer` filled in, and of all changes. */
+/* Told as things happen: of the first `requests` requests, and of all changes. */
 struct traffic_listener {
     size_t requests;
+    bool answers; /* `answer` is wanted for each of those; else only for the first of each kind */
     void (*request)(struct traffic *traffic, const struct request *request);
     void (*change)(void *traffic, const struct walk_change *change);
 };
