@@ -112,6 +112,7 @@ bool mutant_bf16_weights(float *weight, size_t vocab);
 int32_t mutant_fp16_scores(const struct mutant_draw *draw, const float *q);
 int32_t mutant_bf16_log(const struct mutant_draw *draw, const float *q);
 int32_t mutant_noise_shifted(const struct mutant_draw *draw, const float *q);
+int32_t mutant_tie_highest(const struct mutant_draw *draw, const float *q);
 /* noise.c */
 void mutant_stale_position(const struct mutant_draw *draw, float *q);
 void mutant_short_noise(const struct mutant_draw *draw, float *q);
@@ -124,7 +125,7 @@ int32_t mutant_cdf32(const struct mutant_draw *draw);
 int32_t mutant_leak_masked(const struct mutant_draw *draw, int32_t token);
 int32_t mutant_id_drift(const struct mutant_draw *draw, int32_t token);
 int32_t mutant_uniform_leak(const struct mutant_draw *draw, int32_t token);
-int32_t mutant_tie_highest(const struct mutant_draw *draw, int32_t token);
+int32_t mutant_greedy_highest(const struct mutant_draw *draw, int32_t token);
 /* rows.c */
 void mutant_stride_ignored(struct mutant_batch *batch);
 void mutant_offset_short(struct mutant_batch *batch);

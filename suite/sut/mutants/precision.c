@@ -90,3 +90,19 @@ int32_t mutant_noise_shifted(const struct mutant_draw *draw, const float *q)
     }
     return token;
 }
+
+/* A reduction over lanes that keeps the later of two equals. */
+int32_t mutant_tie_highest(const struct mutant_draw *draw, const float *q)
+{
+    const float *weight = draw->row->weight;
+    int32_t token = SAMPLER_INVALID_ROW;
+    float best = -1;
+    for (size_t i = 0; i < draw->row->vocab; i++) {
+        const float own = weight[i] / q[i];
+        if (draw->row->kept[i] && own >= best) {
+            best = own;
+            token = (int32_t)i;
+        }
+    }
+    return token;
+}
