@@ -216,7 +216,7 @@ const struct mutant mutant_table[] = {
      .filter = mutant_renormalised},
     {MUTANT_ABOUT("min-p-first", STATISTICS, "boundary.kept", "card/combined",
                   "min_p comes before top_p and takes mass from it.",
-                  "filter-order: https://github.com/vllm-project/vllm-metal/pull/728"),
+                  "filter-order: https://github.com/sgl-project/sglang-jax/pull/1563"),
      .filter = mutant_min_p_first},
     {MUTANT_ABOUT("min-p-cold", STATISTICS, "boundary.kept", "card/combined",
                   "min_p sees the row before the temperature.",
