@@ -62,6 +62,13 @@ static int consider(struct cell_result *result, const struct law_filter *filter,
     const double temperature = result->kind == VALUE_LOGITS ? cell->temperature : 1;
     struct law_filtered left = law_under(filter, editor, &cell->parameters, result->kind, result->values,
                                          vocab, temperature, law, kept);
+    if (!law_decided(&left) && result->bits) { /* the plan may be sound, and its rounded rows not */
+        result->state = CELL_SKIPPED;
+        snprintf(result->why, sizeof result->why,
+                 "rounded to 16 bits, the row has a mass or a weight too near a cut of the rule %s",
+                 law_filter_name(filter));
+        return 0;
+    }
     if (!law_decided(&left))
         return trouble_set(
             trouble, EXIT_USAGE,
@@ -103,6 +110,8 @@ int parametered_prepare(struct cell_result *result, const struct sut *sut, struc
                 continue;
             if (consider(result, law_filter_at(f), law_editor_at(e), law, kept, &first, &same, trouble))
                 return -1;
+            if (result->state == CELL_SKIPPED)
+                return 0;
         }
     if (same)
         request(result);

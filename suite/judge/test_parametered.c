@@ -172,6 +172,26 @@ static void skipped(void **state)
     }
 }
 
+/* Two of the four equal ids hold 0.484843, or in bf16, which rounds the fifth logit, 0.484829: too near to p then, by no fault
+ * of the plan's. */
+static void undecided_by_rounding(void **state)
+{
+    (void)state;
+    struct plan plan;
+    struct session session;
+    struct trouble trouble;
+    static const char *const claim = "{\"filters\": \"llama.cpp\"}";
+    assert_int_equal(load(&plan, "\"top_p\": 0.484805", &trouble), 0);
+    assert_int_equal(prepare(&session, &plan, "a", claim, "logits", everything, "f32", &trouble), 0);
+    assert_int_equal(session.cell->state, CELL_PENDING);
+    session_free(&session);
+    assert_int_equal(prepare(&session, &plan, "a", claim, "logits", everything, "bf16", &trouble), 0);
+    assert_int_equal(session.cell->state, CELL_SKIPPED);
+    assert_non_null(strstr(session.cell->why, "rounded to 16 bits"));
+    session_free(&session);
+    plan_free(&plan);
+}
+
 /* p = 16/33 nearly is where the second of the four ends. */
 static void undecided(void **state)
 {
@@ -215,8 +235,8 @@ static void bad_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped),   cmocka_unit_test(law_of_the_claim), cmocka_unit_test(skipped),
-        cmocka_unit_test(undecided), cmocka_unit_test(bad_plans),
+        cmocka_unit_test(shipped),   cmocka_unit_test(law_of_the_claim),      cmocka_unit_test(skipped),
+        cmocka_unit_test(undecided), cmocka_unit_test(undecided_by_rounding), cmocka_unit_test(bad_plans),
     };
     return cmocka_run_group_tests_name("cells under parameters", tests, NULL, NULL);
 }

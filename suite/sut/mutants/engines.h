@@ -59,7 +59,7 @@ MUTANT_RESOLVE(mutant_file_everywhere);
 MUTANT_RESOLVE(mutant_preferred_over_request);
 MUTANT_RESOLVE(mutant_seed_lost);
 int mutant_top_k_below_one(enum engine_reading reading, struct engine_values *values,
-                      struct engine_refusal *refusal);
+                           struct engine_refusal *refusal);
 int mutant_epsilon_float(enum engine_reading reading, struct engine_values *values,
                          struct engine_refusal *refusal);
 int mutant_open_penalties(enum engine_reading reading, const struct engine_values *values,
