@@ -143,14 +143,3 @@ const char *route_blame(const struct route_view *view, const struct route_answer
     }
     return text;
 }
-
-const char *route_parameters(const struct route_answer *answer, bool every, char text[ROUTE_TEXT])
-{
-    text[0] = 0;
-    for (enum engine_parameter p = 0; answer->resolved && p < ENGINE_PARAMETERS; p++) {
-        enum engine_layer layer = answer->parameters.layer[p];
-        if (layer != ENGINE_LAYER_NONE && (every || layer != ENGINE_LAYER_DEFAULT))
-            add(text, &answer->parameters, p);
-    }
-    return text;
-}

@@ -58,6 +58,4 @@ const char *route_answer_text(const struct route_answer *answer, char text[ROUTE
  * request that changes nothing. */
 const char *route_blame(const struct route_view *view, const struct route_answer *answer,
                         char text[ROUTE_TEXT]);
-/* The same of all parameters; those of the built-in defaults only if `every`. */
-const char *route_parameters(const struct route_answer *answer, bool every, char text[ROUTE_TEXT]);
 #endif
