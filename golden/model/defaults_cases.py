@@ -8,6 +8,7 @@ import math
 import by_hand
 import defaults
 import predicate
+import vllm_cases
 from engine_values import encode, encoded, encoded_server, outcome
 from files import family_text, write_text
 
@@ -232,6 +233,9 @@ def write():
     effective += [by_hand.group(NEW, by_hand.effective_cases(endpoint), endpoint) for endpoint in ENDPOINTS]
     normalized = [group(reading, NEW, normalize_cases(reading, NEW), {}) for reading in READINGS] + [group("upstream", OLD, normalize_cases("upstream", OLD), {})]
     normalized.append(by_hand.group(NEW, by_hand.normalize_cases()))
-    write_text("defaults/effective.json", family_text("defaults", "effective", NOTES, effective))
-    write_text("defaults/normalize.json", family_text("defaults", "normalize", NOTES, normalized))
+    effective += vllm_cases.effective_groups()
+    normalized += vllm_cases.normalize_groups()
+    notes = NOTES | vllm_cases.NOTES
+    write_text("defaults/effective.json", family_text("defaults", "effective", notes, effective))
+    write_text("defaults/normalize.json", family_text("defaults", "normalize", notes, normalized))
     return tally("effective", effective) | tally("normalize", normalized)

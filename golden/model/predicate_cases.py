@@ -8,6 +8,7 @@ import math
 import by_hand
 import defaults
 import predicate
+import vllm_cases
 from engine_values import encoded, encoded_server, outcome
 from files import family_text, write_text
 
@@ -220,6 +221,9 @@ def write():
     paths += [by_hand.group(engine, by_hand.path_cases(engine)) for engine in (NEW, OLD)]
     histories = [group(reading, NEW, history_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, history_cases("upstream", OLD))]
     histories.append(by_hand.group(NEW, by_hand.history_cases()))
-    write_text("predicate/path.json", family_text("predicate", "path", NOTES, paths))
-    write_text("predicate/history.json", family_text("predicate", "history", NOTES, histories))
+    paths += vllm_cases.path_groups()
+    histories += vllm_cases.history_groups()
+    notes = NOTES | vllm_cases.NOTES
+    write_text("predicate/path.json", family_text("predicate", "path", notes, paths))
+    write_text("predicate/history.json", family_text("predicate", "history", notes, histories))
     return tally("path", paths) | tally("history", histories)

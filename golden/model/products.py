@@ -9,6 +9,8 @@ from itertools import product
 
 import defaults
 import predicate
+import vllm
+import vllm_cases
 from defaults import Refused
 from engine_values import encoded, encoded_server
 from files import family_text, write_text
@@ -103,7 +105,12 @@ def default_lines(reading, engine, servers, endpoints, choices):
                 yield f"{s} {e} {' '.join(map(str, index))}: {params}{result}\n"
 
 
-def history_lines(reading, choices):
+def remembered(reading):
+    """A batch's state as predicate.History has it."""
+    return lambda profiles, events: predicate.History(reading, profiles, events).state()
+
+
+def history_lines(state, choices, letters=predicate.letters, of_letters=predicate.of_letters):
     """Every history, as a tree walked depth first: at each place admit the next request (in each kind), join, finish, filter."""
     count, events, profiles, finished = len(choices), [], {}, set()
 
@@ -117,20 +124,19 @@ def history_lines(reading, choices):
         for move in moves:
             events.append(move[:2])
             if move[0] == "admit":
-                profiles[admitted] = predicate.of_letters(move[2])
+                profiles[admitted] = of_letters(move[2])
             elif move[0] == "finish":
                 finished.add(move[1])
-            after = predicate.History(reading, profiles, events)
-            shown = ["none" if flags is None else predicate.letters(flags) for flags in after.state()]
+            shown = ["none" if flags is None else letters(flags) for flags in state(profiles, events)]
             yield f"{now} {' '.join(map(str, move))}: {' '.join(shown)}\n"
-            yield from walk(after)
+            yield from walk(predicate.History("upstream", profiles, events))
             events.pop()
             if move[0] == "admit":
                 del profiles[admitted]
             elif move[0] == "finish":
                 finished.remove(move[1])
 
-    yield from walk(predicate.History(reading, profiles, events))
+    yield from walk(predicate.History("upstream", profiles, events))
 
 
 def digest(lines):
@@ -155,16 +161,29 @@ def predicate_groups():
         cases = [{"id": f"paths/{reading}/{engine}", "servers": SERVERS, "choices": encoded_choices(EDGES), "mates": [encoded(m) for m in MATES]}
                  | digest(path_lines(reading, engine, SERVERS, EDGES, MATES))]
         if engine == "sglang-0.5.20":
-            cases.append({"id": f"histories/{reading}", "kinds": MARKED} | digest(history_lines(reading, MARKED)))
+            cases.append({"id": f"histories/{reading}", "kinds": MARKED} | digest(history_lines(remembered(reading), MARKED)))
         groups.append(group(reading, engine, cases))
-    return groups
+    return groups + [group(reading, vllm.ENGINE, vllm_paths(reading) + vllm_histories(reading)) for reading in READINGS]
+
+
+def vllm_paths(reading):
+    return [{"id": f"paths/{reading}/{vllm.ENGINE}", "servers": vllm_cases.PRODUCT_SERVERS, "choices": encoded_choices(vllm_cases.EDGES),
+             "mates": [encoded(mate) for mate in vllm_cases.MATES]} | digest(vllm_cases.path_lines(reading))]
+
+
+def vllm_histories(reading):
+    return [{"id": f"histories/{reading}/{vllm.ENGINE}", "kinds": vllm_cases.KINDS}
+            | digest(history_lines(vllm.states, vllm_cases.KINDS, vllm.letters, vllm.of_letters))]
 
 
 def defaults_groups():
     return [group(reading, "sglang-0.5.20",
                   [{"id": f"requests/{reading}", "endpoints": ENDPOINTS, "servers": [encoded_server(s) for s in DEFAULT_SERVERS],
                     "choices": encoded_choices(STATES)} | digest(default_lines(reading, "sglang-0.5.20", DEFAULT_SERVERS, ENDPOINTS, STATES))])
-            for reading in READINGS]
+            for reading in READINGS] + \
+        [group(reading, vllm.ENGINE,
+               [{"id": f"requests/{reading}/{vllm.ENGINE}", "endpoints": vllm_cases.ENDPOINTS, "servers": vllm_cases.PRODUCT_SERVERS[:1],
+                 "choices": encoded_choices(vllm_cases.STATES)} | digest(vllm_cases.request_lines(reading))]) for reading in READINGS]
 
 
 def write():

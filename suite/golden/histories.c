@@ -34,9 +34,10 @@ static void copy_place(struct place *to, const struct place *from)
 static void print_state(const struct walk *walk, const struct engine_batch *batch, char end)
 {
     struct engine_flags flags;
-    char letters[5];
+    char letters[ENGINE_FLAGS_TEXT];
     size_t rows = walk->group->engine->state(walk->group->reading, batch, &flags);
-    fprintf(walk->lines, "%s%c", rows ? engine_flag_letters(&flags, letters) : "none", end);
+    fprintf(walk->lines, "%s%c", rows ? engine_flag_letters(walk->group->engine, &flags, letters) : "none",
+            end);
 }
 
 static void step_from(const struct walk *walk, const struct place *here);
@@ -53,13 +54,13 @@ static void went(const struct walk *walk, const struct place *after)
 static void admit(const struct walk *walk, const struct place *here, size_t kind)
 {
     struct place after;
-    char letters[5];
+    char letters[ENGINE_FLAGS_TEXT];
     const struct engine_flags *flags = &walk->flags[here->admitted][kind];
     copy_place(&after, here);
     after.stage[after.admitted++] = WAITING;
     walk->group->engine->admit(&after.prefill, (int64_t)here->admitted, flags); /* there is room */
     fprintf(walk->lines, "%zu admit %zu %s: ", here->depth, here->admitted,
-            engine_flag_letters(flags, letters));
+            engine_flag_letters(walk->group->engine, flags, letters));
     went(walk, &after);
 }
 
@@ -139,7 +140,7 @@ static int read_kinds(const struct golden_case *this, struct walk *walk)
             const char *letters;
             if (json_string_at(&kinds, k, &letters, damaged))
                 return -1;
-            if (!engine_flags_of_letters(letters, &walk->flags[i][k]))
+            if (!engine_flags_of_letters(walk->group->engine, letters, &walk->flags[i][k]))
                 return json_trouble(&kinds, damaged, "\"%.20s\": must be flags as in \"Gk--\"", letters);
         }
     }

@@ -15,9 +15,11 @@
 #include "suite/golden/outcome.h"
 #include "suite/golden/test_engines.h"
 
-static const struct golden_check *const checks[] = {&golden_predicate_path,     &golden_predicate_history,
-                                                    &golden_predicate_products, &golden_defaults_effective,
-                                                    &golden_defaults_normalize, &golden_defaults_products};
+static const struct golden_check *const checks[] = {
+    &golden_predicate_path,       &golden_predicate_history,  &golden_predicate_products,
+    &golden_defaults_effective,   &golden_defaults_normalize, &golden_defaults_products,
+    &golden_predicate_forks,      &golden_predicate_draw,     &golden_predicate_rows,
+    &golden_predicate_candidates, &golden_defaults_tensors};
 #define CHECKS (sizeof checks / sizeof *checks)
 static char root[64];
 
@@ -144,6 +146,33 @@ static const struct edit edits[] = {
      "#text: normalized: the golden has a refusal, this build computes parameters"},
     {NORMALIZE, "\"-1\"", "\"one\"", "damaged", "\"integer\": must be a 64-bit integer in a string"},
     {NORMALIZE, "0x1p+0", "one", "damaged", "must be a finite number in a string"},
+    {FORKS, "\"sequences\":3", "\"sequences\":2", "disagrees",
+     "#two: forks: the golden has [{\"sequences\":2"},
+    {FORKS, "\"drawn\":3,\"kept\":1", "\"drawn\":1,\"kept\":1", "disagrees", "#two: forks"},
+    {FORKS, "{\"best_of\":3}", "{\"best_off\":3}", "damaged", "batch[0]: unknown key \"best_off\""},
+    {DRAW, "[\"random_seed\",\"random_seed\"]", "[\"random_seed\",\"random\"]", "disagrees",
+     "#seeded: draws: the golden has [\"random_seed\",\"random\"]"},
+    {DRAW, "\"clone\"", "\"copy\"", "damaged", "steps[2]: must be \"read\", \"clone\" or parameters"},
+    {DRAW, "\"status\":400", "\"status\":500", "disagrees", "#cold: status: the golden has 500"},
+    {DRAW, "\"draws\":[\"random_seed\",\"random_seed\"]", "\"error\":\"no\",\"status\":400", "disagrees",
+     "#seeded: draws: the golden has none, this build computes [\"random_seed\""},
+    {ROWS, "\"output\":[4,4]},{\"prompt\":[]", "\"output\":[4]},{\"prompt\":[]", "disagrees",
+     "#shifted: rows"},
+    {ROWS, "\"fixed\":false", "\"fixed\":true", "disagrees", "#shifted: rows"},
+    {ROWS, "\"presence_penalty\":1", "\"presence_penalty\":0", "disagrees", "this build computes null"},
+    {ROWS, "{\"vocab\":9}", "{\"vocab\":0}", "damaged", "\"vocab\": must be a whole number from 1"},
+    {ROWS, "\"prompt\":[1]", "\"prompt\":1", "damaged", "groups[0]: \"prompt\": must be an array"},
+    {TENSORS, "0.8984375", "0.9", "disagrees",
+     "#vanishes: tensors.temperature: the golden has 0.9, this build computes 0.8984375"},
+    {TENSORS, "\"bf16\"", "\"f16\"", "disagrees", "#vanishes: tensors.temperature"},
+    {TENSORS, "\"bf16\"", "\"f8\"", "damaged", "server.logits: \"f8\" is unknown; accepted: f32, bf16, f16"},
+    {CANDIDATES, "[1,0],\"tokens\"", "[0,1],\"tokens\"", "disagrees",
+     "#second: parents: the golden has [0,1]"},
+    {CANDIDATES, "-1.5", "-2.5", "disagrees", "#second: parents"},
+    {CANDIDATES, "[-3,-4]", "[-3]", "damaged",
+     "logprobs: must be an array of numbers, as long as its neighbours"},
+    {CANDIDATES, "\"best_of\":1", "\"best_of\":3", "disagrees",
+     "#second: parents: the golden has [1,0], this build computes none"},
     {DEFAULTS_PRODUCTS, "{\"top_k\":20}", "{\"top_k\":21}", "disagrees", "#pair: sha256"},
     {DEFAULTS_PRODUCTS, "[\"chat\"]", "[\"responses\"]", "damaged",
      "endpoints: must be chat, responses, completions, generate"},

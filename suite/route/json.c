@@ -33,6 +33,11 @@ static void put_state(cJSON *to, const char *key, const struct route_state *stat
 
 static void put_details(cJSON *to, const struct route_state *state)
 {
+    char text[ENGINE_PATH_TEXT];
+    if (!state->idle && !state->why && *engine_stage_text(&state->path, text)) {
+        cJSON_AddStringToObject(to, "stages", text);
+        cJSON_AddStringToObject(to, "draws", engine_draw_text(&state->path, text));
+    }
     if (state->idle || state->why || state->path.backend == ENGINE_BACKEND_UNSET)
         return;
     cJSON_AddBoolToObject(to, "seeded", state->path.seeded);

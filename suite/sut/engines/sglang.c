@@ -17,9 +17,11 @@ bool sglang_switch_is_on(const char *text)
     return true;
 }
 
-static int flags_of(enum engine_reading reading, const struct engine_values *values,
-                    struct engine_flags *flags, struct engine_refusal *refusal)
+static int flags_of(enum engine_reading reading, const struct engine_server *server,
+                    const struct engine_values *values, struct engine_flags *flags,
+                    struct engine_refusal *refusal)
 {
+    (void)server;
     const struct engine_value *top_k = &values->at[ENGINE_TOP_K], *top_p = &values->at[ENGINE_TOP_P],
                               *min_p = &values->at[ENGINE_MIN_P];
     /* Only the article's code comes here unverified: these are the comparisons it would die of. */
@@ -91,13 +93,18 @@ static int path_0_5_20(enum engine_reading reading, const struct engine_server *
     return path_of(reading, server, flags, rows, race ? ENGINE_GUMBEL : ENGINE_MULTINOMIAL, path, refusal);
 }
 
+static const struct engine_flag flag_table[] = {{'G', offsetof(struct engine_flags, all_greedy)},
+                                                {'k', offsetof(struct engine_flags, need_top_k)},
+                                                {'p', offsetof(struct engine_flags, need_top_p)},
+                                                {'m', offsetof(struct engine_flags, need_min_p)},
+                                                {0, 0}};
+
 #define SGLANG(version, path_function)                                                                       \
     {                                                                                                        \
-        .size = sizeof(struct engine), .name = "sglang-" version, .key = sglang_key,                         \
+        .size = sizeof(struct engine), .name = "sglang-" version, .flag = flag_table, .key = sglang_key,     \
         .nest = "sampling_params", .resolve = sglang_resolve, .normalize = sglang_normalize,                 \
-        .verify = sglang_verify,                                                                             \
-        .flags = flags_of, .together = sglang_together, .path = path_function, .admit = sglang_admit,        \
-        .join = sglang_join, .filter = sglang_filter, .state = sglang_state                                  \
+        .verify = sglang_verify, .flags = flags_of, .together = sglang_together, .path = path_function,      \
+        .admit = sglang_admit, .join = sglang_join, .filter = engine_batch_filter, .state = sglang_state     \
     }
 const struct engine sglang_0_5_19 = SGLANG("0.5.19", path_0_5_19);
 const struct engine sglang_0_5_20 = SGLANG("0.5.20", path_0_5_20);

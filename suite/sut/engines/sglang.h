@@ -28,14 +28,8 @@ int sglang_normalize(enum engine_reading reading, struct engine_values *values,
                      struct engine_refusal *refusal);
 int sglang_verify(enum engine_reading reading, const struct engine_values *values,
                   struct engine_refusal *refusal);
-/* The value behind the schema of an OpenAI endpoint: an integer for top_k and seed, else a float; strings
- * that spell one are read. `key` names it in a refusal (HTTP 400). */
-int sglang_coerce(enum engine_parameter parameter, const char *key, struct engine_value *value,
-                  struct engine_refusal *refusal);
-
 int sglang_admit(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags);
 int sglang_join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill);
-void sglang_filter(struct engine_batch *batch);
 size_t sglang_state(enum engine_reading reading, const struct engine_batch *batch,
                     struct engine_flags *flags);
 struct engine_flags sglang_together(struct engine_flags a, struct engine_flags b);

@@ -7,7 +7,6 @@
  * remembers nothing.
  *
  * SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
 #include "suite/sut/engines/sglang.h"
@@ -22,35 +21,13 @@ struct engine_flags sglang_together(struct engine_flags a, struct engine_flags b
     };
 }
 
-static int reserve(struct engine_batch *batch, size_t rows)
-{
-    if (rows <= batch->room)
-        return 0;
-    size_t room = rows > 2 * batch->room ? rows : 2 * batch->room;
-    struct engine_row *larger = realloc(batch->row, room * sizeof *larger);
-    if (!larger)
-        return -1;
-    batch->row = larger;
-    batch->room = room;
-    return 0;
-}
-
 int sglang_admit(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags)
 {
-    if (reserve(prefill, prefill->rows + 1))
+    if (engine_batch_reserve(prefill, prefill->rows + 1))
         return -1;
     prefill->flags = prefill->rows ? sglang_together(prefill->flags, *flags) : *flags;
     prefill->row[prefill->rows++] = (struct engine_row){.id = id, .flags = *flags};
     return 0;
-}
-
-void sglang_filter(struct engine_batch *batch)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < batch->rows; i++)
-        if (!batch->row[i].finished)
-            batch->row[kept++] = batch->row[i];
-    batch->rows = kept;
 }
 
 size_t sglang_state(enum engine_reading reading, const struct engine_batch *batch, struct engine_flags *flags)
@@ -73,9 +50,9 @@ size_t sglang_state(enum engine_reading reading, const struct engine_batch *batc
 int sglang_join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill)
 {
     struct engine_flags flags;
-    if (reserve(running, running->rows + prefill->rows))
+    if (engine_batch_reserve(running, running->rows + prefill->rows))
         return -1;
-    sglang_filter(prefill);
+    engine_batch_filter(prefill);
     if (prefill->rows) {
         if (sglang_state(reading, running, &flags) == 0) {
             running->rows = 0;

@@ -36,7 +36,7 @@ static const char *route(const struct engine *engine, enum engine_reading readin
         if (engine->resolve(reading, server, endpoint, &requests[i], &resolved, &refusal) ||
             engine->normalize(reading, &resolved.values, &refusal) ||
             engine->verify(reading, &resolved.values, &refusal) ||
-            engine->flags(reading, &resolved.values, &flags, &refusal))
+            engine->flags(reading, server, &resolved.values, &flags, &refusal))
             return refusal.text;
         together = i ? engine->together(together, flags) : flags;
     }
@@ -224,7 +224,7 @@ static void spelled_numbers(void **state)
             struct engine_refusal refusal;
             const char *expected = integer ? known[i].as_integer : known[i].as_float;
             char text[40];
-            int refused = sglang_coerce(integer ? ENGINE_TOP_K : ENGINE_TOP_P, "key", &value, &refusal);
+            int refused = engine_coerce(integer ? ENGINE_TOP_K : ENGINE_TOP_P, "key", &value, &refusal);
             assert_string_equal(refused ? "refused" : engine_python_text(&value, text, sizeof text),
                                 expected ? expected : "refused");
         }

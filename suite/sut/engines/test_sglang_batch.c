@@ -16,11 +16,11 @@
 
 #define EVENTS_MAX 16
 
-static const struct engine_flags kinds[] = {{false, false, false, false},
-                                            {true, true, false, false},
-                                            {false, true, false, false},
-                                            {false, false, true, false},
-                                            {true, true, false, true}};
+static const struct engine_flags kinds[] = {{.all_greedy = false},
+                                            {.all_greedy = true, .need_top_k = true},
+                                            {.need_top_k = true},
+                                            {.need_top_p = true},
+                                            {.all_greedy = true, .need_top_k = true, .need_min_p = true}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 enum act { ADMIT, JOIN, FINISH, FILTER };
@@ -132,7 +132,7 @@ static void replay(const struct history *h, enum engine_reading reading)
             assert_true(engine_batch_finish(&prefill, event->who) ||
                         engine_batch_finish(&running, event->who));
         else
-            sglang_filter(&running);
+            engine_batch_filter(&running);
     }
     compare(h, reading, &prefill, false);
     compare(h, reading, &running, true);
@@ -199,12 +199,12 @@ static void sticky_until_drained(void **state)
     sglang_join(ENGINE_UPSTREAM, &running, &prefill);
     assert_true(engine_batch_finish(&running, 2));
     assert_false(engine_batch_finish(&running, 2));
-    sglang_filter(&running);
+    engine_batch_filter(&running);
     assert_int_equal(sglang_state(ENGINE_UPSTREAM, &running, &flags), 1);
     assert_int_equal(sglang_0_5_20.path(ENGINE_UPSTREAM, &server, &flags, 1, &path, &refusal), 0);
     assert_int_equal(path.kind, ENGINE_FILTERED);
     engine_batch_finish(&running, 1);
-    sglang_filter(&running);
+    engine_batch_filter(&running);
     sglang_admit(&prefill, 3, &kinds[0]);
     sglang_join(ENGINE_UPSTREAM, &running, &prefill);
     assert_int_equal(sglang_state(ENGINE_UPSTREAM, &running, &flags), 1);
@@ -227,7 +227,7 @@ static void large_batches(void **state)
     }
     for (int id = 0; id < 2000; id += 2)
         assert_true(engine_batch_finish(&running, id));
-    sglang_filter(&running);
+    engine_batch_filter(&running);
     assert_int_equal(sglang_state(ENGINE_UPSTREAM, &running, &flags), 1000);
     assert_true(flags.need_top_k && !flags.need_top_p && !flags.all_greedy);
     engine_batch_free(&prefill);

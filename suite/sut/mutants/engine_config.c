@@ -116,7 +116,7 @@ MUTANT_RESOLVE(mutant_coerced)
     struct engine_refusal ignored;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
         if (read.at[p].kind == ENGINE_TEXT)
-            sglang_coerce(p, "", &read.at[p], &ignored);
+            engine_coerce(p, "", &read.at[p], &ignored);
     return clean(reading, server, endpoint, &read, resolved, refusal);
 }
 

@@ -70,29 +70,32 @@ int mutant_last_admitted(struct engine_batch *prefill, int64_t id, const struct 
     return 0;
 }
 
-int mutant_float_flags(enum engine_reading reading, const struct engine_values *values,
-                       struct engine_flags *flags, struct engine_refusal *refusal)
+int mutant_float_flags(enum engine_reading reading, const struct engine_server *server,
+                       const struct engine_values *values, struct engine_flags *flags,
+                       struct engine_refusal *refusal)
 {
     struct engine_values rounded = *values;
     for (int p = 0; p < ENGINE_PARAMETERS; p++)
         if (rounded.at[p].kind == ENGINE_FLOAT)
             rounded.at[p].number = (float)rounded.at[p].number;
-    return CLEAN->flags(reading, &rounded, flags, refusal);
+    return CLEAN->flags(reading, server, &rounded, flags, refusal);
 }
 
-int mutant_top_k_one(enum engine_reading reading, const struct engine_values *values,
-                     struct engine_flags *flags, struct engine_refusal *refusal)
+int mutant_top_k_one(enum engine_reading reading, const struct engine_server *server,
+                     const struct engine_values *values, struct engine_flags *flags,
+                     struct engine_refusal *refusal)
 {
-    if (CLEAN->flags(reading, values, flags, refusal))
+    if (CLEAN->flags(reading, server, values, flags, refusal))
         return -1;
     flags->all_greedy &= values->at[ENGINE_TOP_K].number < 1;
     return 0;
 }
 
-int mutant_greedy_needs_nothing(enum engine_reading reading, const struct engine_values *values,
-                                struct engine_flags *flags, struct engine_refusal *refusal)
+int mutant_greedy_needs_nothing(enum engine_reading reading, const struct engine_server *server,
+                                const struct engine_values *values, struct engine_flags *flags,
+                                struct engine_refusal *refusal)
 {
-    if (CLEAN->flags(reading, values, flags, refusal))
+    if (CLEAN->flags(reading, server, values, flags, refusal))
         return -1;
     flags->need_top_k &= !flags->all_greedy;
     return 0;

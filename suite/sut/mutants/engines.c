@@ -1,15 +1,11 @@
-/* engines.c: the one list of engine mutants.
+/* engines.c: the list of mutants of SGLang, and the way to any engine mutant.
  *
  * SPDX-License-Identifier: MIT */
 #include "suite/sut/mutants/engines.h"
 
 #include <string.h>
 
-/* `replace` holds the one function that is not SGLang 0.5.20's. */
-static const struct engine_mutant {
-    struct mutant_about about;
-    struct engine replace;
-} mutants[] = {
+static const struct engine_mutant mutants[] = {
     {.about.id = "clean-engine",
      .about.sentence = "The unbroken engine: SGLang 0.5.20.",
      .about.published = "none"},
@@ -138,18 +134,29 @@ const struct mutant_about *engine_mutant_about(size_t index)
     return index < MUTANTS ? &mutants[index].about : NULL;
 }
 
+/* The row of this id, in its table. */
+static const struct engine_mutant *named(const struct engine_mutant *rows, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].about.id, id) == 0)
+            return &rows[i];
+    return NULL;
+}
+
 const struct engine *samplegate_engine(const char *id)
 {
     static struct engine planted;
-    size_t i = 0;
-    while (i < MUTANTS && strcmp(mutants[i].about.id, id) != 0)
-        i++;
-    if (i == MUTANTS)
-        return NULL;
+    const struct engine_mutant *mutant = named(mutants, MUTANTS, id);
     planted = sglang_0_5_20;
+    if (!mutant) {
+        mutant = named(vllm_mutants, vllm_mutant_count, id);
+        planted = vllm_0_5_0;
+    }
+    if (!mutant)
+        return NULL;
 #define PLANT(function)                                                                                      \
-    if (mutants[i].replace.function)                                                                         \
-    planted.function = mutants[i].replace.function
+    if (mutant->replace.function)                                                                            \
+    planted.function = mutant->replace.function
     PLANT(resolve);
     PLANT(normalize);
     PLANT(verify);
@@ -159,6 +166,11 @@ const struct engine *samplegate_engine(const char *id)
     PLANT(admit);
     PLANT(join);
     PLANT(state);
+    PLANT(forks);
+    PLANT(tensors);
+    PLANT(draw);
+    PLANT(penalty_rows);
+    PLANT(candidates);
 #undef PLANT
     return &planted;
 }
