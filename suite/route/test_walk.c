@@ -13,10 +13,10 @@
 #include "suite/route/trace.h"
 
 enum kind { PLAIN, GREEDY, TOP_K, MIN_P, KINDS_OF_REQUESTS };
-static const struct engine_flags flags_of[] = {{false, false, false, false},
-                                               {true, true, false, false},
-                                               {false, true, false, false},
-                                               {false, false, false, true}};
+static const struct engine_flags flags_of[] = {[PLAIN] = {.all_greedy = false},
+                                               [GREEDY] = {.all_greedy = true, .need_top_k = true},
+                                               [TOP_K] = {.need_top_k = true},
+                                               [MIN_P] = {.need_min_p = true}};
 
 struct life {
     int arrival, finish;
