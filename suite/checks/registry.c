@@ -285,7 +285,8 @@ const struct check check_registry[] = {
      .golden = DRAWS_BATCHES,
      .mutant = "history-shifted",
      .mutant_cell = "card/mixed-257",
-     .sentence = "A sampler that claims a rule by name gives the golden's token in every row of mixed batches.",
+     .sentence =
+         "A sampler that claims a rule by name gives the golden's token in every row of mixed batches.",
      .effect = "An upgrade that promised the same seeded text gives another as soon as requests are mixed.",
      .sees = "penalties, filters, temperatures and seeds that are mixed up, or wrong together",
      .blind = "samplers that claim no rule, or lack one of the parameters",

@@ -332,7 +332,7 @@ static int scan_object(struct scanner *scanner)
     struct key_list keys = {0};
     int failed = scan_members(scanner, scanner->as_sent ? NULL : &keys);
     size_t place;
-    if (!failed && key_list_duplicate(&keys, &place)) {
+    if (!failed && !scanner->as_sent && key_list_duplicate(&keys, &place)) {
         size_t length = strcspn(scanner->text + place + 1, "\"");
         failed =
             scan_trouble(scanner, place, "key \"%.*s\" is already in this object; a key may be given once",

@@ -59,7 +59,7 @@ bool route_same_outcome(const struct route_answer *a, const struct route_answer 
     if (a->refused || b->refused)
         return a->refused == b->refused && a->refusal.status == b->refusal.status &&
                strcmp(a->refusal.text, b->refusal.text) == 0;
-    return !a->state.why == !b->state.why && (a->state.why || a->state.path.kind == b->state.path.kind);
+    return !a->state.why == !b->state.why && (a->state.why || route_passes_same(&a->state, &b->state));
 }
 
 const char *route_difference(const struct traffic *traffic, size_t a, size_t b, char text[TALLY_TEXT])

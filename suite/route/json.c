@@ -5,12 +5,18 @@
 #include "suite/route/report.h"
 #include "suite/sut/engines/ask.h"
 
+static char *text_of(cJSON *json)
+{
+    char *text = engine_memory(cJSON_PrintUnformatted(engine_memory(json)));
+    cJSON_Delete(json);
+    return text;
+}
+
 static void put_line(cJSON *json)
 {
-    char *line = engine_memory(cJSON_PrintUnformatted(json));
+    char *line = text_of(json);
     puts(line);
     free(line);
-    cJSON_Delete(json);
 }
 
 /* {"path"} and, where the reading says them, {"seeded", "backend"}; or {"error"}; null for idle. */
@@ -27,10 +33,23 @@ static void put_state(cJSON *to, const char *key, const struct route_state *stat
 
 static void put_details(cJSON *to, const struct route_state *state)
 {
+    char text[ENGINE_PATH_TEXT];
+    if (!state->idle && !state->why && *engine_stage_text(&state->path, text)) {
+        cJSON_AddStringToObject(to, "stages", text);
+        cJSON_AddStringToObject(to, "draws", engine_draw_text(&state->path, text));
+    }
     if (state->idle || state->why || state->path.backend == ENGINE_BACKEND_UNSET)
         return;
     cJSON_AddBoolToObject(to, "seeded", state->path.seeded);
     cJSON_AddStringToObject(to, "backend", engine_backend_names[state->path.backend]);
+}
+
+/* Requests of a kind share their text but for the number of the seed they sent: this stands in its place. */
+#define SEED "\x01"
+static bool is_seed(enum engine_parameter p, const struct route_answer *answer)
+{
+    return p == ENGINE_SEED && answer->parameters.layer[p] == ENGINE_LAYER_REQUEST &&
+           answer->parameters.values.at[p].kind == ENGINE_INTEGER;
 }
 
 static void put_answer(cJSON *to, const struct route_answer *answer)
@@ -52,19 +71,38 @@ static void put_answer(cJSON *to, const struct route_answer *answer)
         if (answer->parameters.layer[p] == ENGINE_LAYER_NONE)
             continue;
         cJSON *pair = cJSON_AddObjectToObject(params, engine_parameter_names[p]);
-        cJSON_AddItemToObject(pair, "value", engine_value_json(&answer->parameters.values.at[p]));
+        const struct engine_value *value = &answer->parameters.values.at[p];
+        cJSON_AddItemToObject(pair, "value",
+                              is_seed(p, answer) ? cJSON_CreateRaw(SEED) : engine_value_json(value));
         cJSON_AddStringToObject(pair, "layer", engine_layer_names[answer->parameters.layer[p]]);
     }
 }
 
-static void on_request(struct traffic *traffic, const struct request *request)
+/* All of a request's line but its id. */
+static char *line_of(struct traffic *traffic)
 {
     cJSON *json = engine_memory(cJSON_CreateObject());
-    cJSON_AddStringToObject(json, "id", request->id);
     put_answer(json, &traffic->answer[0]);
     if (traffic->options->vs)
         put_answer(cJSON_AddObjectToObject(json, "vs"), &traffic->answer[traffic->role[ROLE_VS]]);
-    put_line(json);
+    return text_of(json);
+}
+
+static void on_request(struct traffic *traffic, const struct request *request)
+{
+    struct kind_found *found = traffic->found;
+    if (!found->line)
+        found->line = line_of(traffic);
+    char *id = text_of(cJSON_CreateString(request->id));
+    printf("{\"id\":%s,", id);
+    free(id);
+    const char *from = found->line + 1; /* behind its brace */
+    for (const char *to; (to = strchr(from, *SEED)); from = to + 1) {
+        char *seed = text_of(engine_value_json(&traffic->seed));
+        printf("%.*s%s", (int)(to - from), from, seed);
+        free(seed);
+    }
+    puts(from);
 }
 
 static void on_change(void *context, const struct walk_change *change)
@@ -79,7 +117,7 @@ static void on_change(void *context, const struct walk_change *change)
     put_line(json);
 }
 
-const struct traffic_listener report_json_listener = {SIZE_MAX, on_request, on_change};
+const struct traffic_listener report_json_listener = {SIZE_MAX, false, on_request, on_change};
 
 static void put_tally(cJSON *to, const char *key, struct tally *tally)
 {

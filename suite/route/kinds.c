@@ -58,11 +58,17 @@ struct kind_found *kinds_find(struct kinds *kinds, enum engine_endpoint endpoint
     kind->used = remembered;
     if (remembered)
         kind->key = key;
+    if (*fresh) {
+        free(kind->found.line);
+        kind->found.line = NULL;
+    }
     return &kind->found;
 }
 
 void kinds_free(struct kinds *kinds)
 {
+    for (size_t i = 0; kinds->kind && i <= KINDS; i++)
+        free(kinds->kind[i].found.line);
     free(kinds->kind);
     kinds->kind = NULL;
 }

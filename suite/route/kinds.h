@@ -13,6 +13,7 @@ struct kind_view {
 };
 struct kind_found {
     struct kind_view view[ROUTE_VIEWS];
+    char *line;                               /* the reporter's, or NULL; freed with the rest */
     char alone[TALLY_TEXT];                   /* endpoint, path, blame */
     char blame[ROUTE_TEXT];                   /* route_blame */
     char difference[ROUTE_VIEWS][TALLY_TEXT]; /* of each view; "": none */

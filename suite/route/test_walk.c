@@ -13,8 +13,10 @@
 #include "suite/route/trace.h"
 
 enum kind { PLAIN, GREEDY, TOP_K, MIN_P, KINDS_OF_REQUESTS };
-static const struct engine_flags flags_of[] = {
-    {0}, {.all_greedy = true, .need_top_k = true}, {.need_top_k = true}, {.need_min_p = true}};
+static const struct engine_flags flags_of[] = {[PLAIN] = {.all_greedy = false},
+                                               [GREEDY] = {.all_greedy = true, .need_top_k = true},
+                                               [TOP_K] = {.need_top_k = true},
+                                               [MIN_P] = {.need_min_p = true}};
 
 struct life {
     int arrival, finish;

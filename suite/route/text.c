@@ -60,7 +60,7 @@ static void on_change(void *context, const struct walk_change *change)
                 change->joined ? "joined" : "finished");
 }
 
-const struct traffic_listener report_text_listener = {FULL_REQUESTS, on_request, on_change};
+const struct traffic_listener report_text_listener = {FULL_REQUESTS, true, on_request, on_change};
 
 void report_tally(struct tally *tally, size_t most)
 {

@@ -199,6 +199,8 @@ static void route_one(struct traffic *traffic, struct request *request, bool tol
         answer(traffic, request);
     if (fresh)
         find(traffic, request, found);
+    traffic->found = found;
+    traffic->seed = values.at[ENGINE_SEED];
     count(traffic, request, found);
 }
 
@@ -214,7 +216,7 @@ static int route_line(struct traffic *traffic, const struct lines *lines, char *
     if (request_read(&request, lines->name, lines->line, text, bytes, &reason, &bad) == 0 &&
         order_take(&traffic->order, &request, lines, &reason, &bad) == 0) {
         const bool told = traffic->requests < listener->requests;
-        route_one(traffic, &request, told);
+        route_one(traffic, &request, told && listener->answers);
         if (told)
             listener->request(traffic, &request);
         return 0;

@@ -27,8 +27,8 @@ enum route_role {
 
 /* Of one view. */
 struct route_total {
-    size_t taken, plain,
-        refused; /* requests its server gets, those of them that are plain alone, those it refuses */
+    size_t taken, plain;       /* requests its server gets; those of them that are plain alone */
+    size_t refused;            /* those it refuses */
     struct engine_flags flags; /* of all as one batch */
     struct route_state batch;
     char cause[REQUEST_ID];  /* with whom the batch became what it is */
@@ -50,14 +50,17 @@ struct traffic {
     struct tally alone;   /* path and endpoint, and what in the request takes it there */
     struct tally noise;   /* only that, of requests that are not plain */
     struct tally skipped; /* lines, by what is wrong with them */
-    struct route_answer
-        answer[ROUTE_VIEWS]; /* of the last request told; of split servers in the view of the whole */
-    void *context;           /* the listener's */
+    /* Of the last request told; of split servers in the view of the whole. */
+    struct route_answer answer[ROUTE_VIEWS];
+    struct kind_found *found; /* about it */
+    struct engine_value seed; /* it sent */
+    void *context;            /* the listener's */
 };
 
-/* Told as things happen: of the first `requests` requests, with `answer` filled in, and of all changes. */
+/* Told as things happen: of the first `requests` requests, and of all changes. */
 struct traffic_listener {
     size_t requests;
+    bool answers; /* `answer` is wanted for each of those; else only for the first of each kind */
     void (*request)(struct traffic *traffic, const struct request *request);
     void (*change)(void *traffic, const struct walk_change *change);
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "suite/json/utf8.h"
+#include "suite/sut/engines/ask.h"
 
 /* normalize, verify and flags: what a request makes of a batch. */
 static int flags_of(const struct route_view *view, const struct engine_values *values,
@@ -49,12 +50,18 @@ struct route_state route_state_of(const struct route_view *view, const struct en
     return state;
 }
 
+bool route_passes_same(const struct route_state *a, const struct route_state *b)
+{
+    return a->path.kind == b->path.kind &&
+           memcmp(a->path.stages, b->path.stages, sizeof a->path.stages) == 0 &&
+           memcmp(a->path.draws, b->path.draws, sizeof a->path.draws) == 0;
+}
+
 bool route_state_same(const struct route_state *a, const struct route_state *b)
 {
     if (a->idle || b->idle || a->why || b->why)
         return a->idle == b->idle && a->why == b->why;
-    return a->path.kind == b->path.kind && a->path.seeded == b->path.seeded &&
-           a->path.backend == b->path.backend;
+    return route_passes_same(a, b) && a->path.seeded == b->path.seeded && a->path.backend == b->path.backend;
 }
 
 /* A client that asks for no filter where it was silent. */
@@ -93,10 +100,14 @@ bool route_view_takes(const struct route_view *view, const struct route_answer *
 
 const char *route_state_text(const struct route_state *state, char text[ROUTE_TEXT])
 {
+    char stages[ENGINE_PATH_TEXT], draws[ENGINE_PATH_TEXT];
     if (state->idle)
         return "idle";
     if (state->why)
         snprintf(text, ROUTE_TEXT, "fails: %s", state->why);
+    else if (*engine_stage_text(&state->path, stages))
+        snprintf(text, ROUTE_TEXT, "%s: %s (%s)", engine_path_names[state->path.kind], stages,
+                 engine_draw_text(&state->path, draws));
     else
         snprintf(text, ROUTE_TEXT, "%s%s", engine_path_names[state->path.kind],
                  state->path.seeded && state->path.kind != ENGINE_DETERMINISTIC ? ", seeded" : "");
@@ -139,17 +150,6 @@ const char *route_blame(const struct route_view *view, const struct route_answer
         if (answer->parameters.layer[p] != ENGINE_LAYER_NONE &&
             flags_of(view, &without, &flags, &refusal) == 0 &&
             memcmp(&answer->flags, &flags, sizeof flags) != 0)
-            add(text, &answer->parameters, p);
-    }
-    return text;
-}
-
-const char *route_parameters(const struct route_answer *answer, bool every, char text[ROUTE_TEXT])
-{
-    text[0] = 0;
-    for (enum engine_parameter p = 0; answer->resolved && p < ENGINE_PARAMETERS; p++) {
-        enum engine_layer layer = answer->parameters.layer[p];
-        if (layer != ENGINE_LAYER_NONE && (every || layer != ENGINE_LAYER_DEFAULT))
             add(text, &answer->parameters, p);
     }
     return text;

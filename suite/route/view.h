@@ -49,6 +49,8 @@ bool route_view_takes(const struct route_view *view, const struct route_answer *
 struct route_state route_state_of(const struct route_view *view, const struct engine_flags *flags,
                                   size_t rows);
 bool route_state_same(const struct route_state *a, const struct route_state *b);
+/* The same but for what articles do not speak of, seeds and backends. Neither fails nor is idle. */
+bool route_passes_same(const struct route_state *a, const struct route_state *b);
 /* "gumbel", "filtered, seeded", "idle", "fails: ..." */
 const char *route_state_text(const struct route_state *state, char text[ROUTE_TEXT]);
 /* Of a request alone: the same, or "HTTP 400: ...". */
@@ -58,6 +60,4 @@ const char *route_answer_text(const struct route_answer *answer, char text[ROUTE
  * request that changes nothing. */
 const char *route_blame(const struct route_view *view, const struct route_answer *answer,
                         char text[ROUTE_TEXT]);
-/* The same of all parameters; those of the built-in defaults only if `every`. */
-const char *route_parameters(const struct route_answer *answer, bool every, char text[ROUTE_TEXT]);
 #endif

@@ -78,9 +78,9 @@ enum engine_endpoint { ENGINE_CHAT, ENGINE_RESPONSES, ENGINE_COMPLETIONS, ENGINE
 enum engine_reading { ENGINE_ARTICLE_PORT, ENGINE_ARTICLE_PROSE, ENGINE_UPSTREAM, ENGINE_READINGS };
 enum engine_device { ENGINE_CUDA, ENGINE_CPU, ENGINE_DEVICES };
 enum engine_backend { ENGINE_BACKEND_UNSET, ENGINE_FLASHINFER, ENGINE_PYTORCH, ENGINE_BACKENDS };
-/* What gives up its KV cache when memory runs out: AUTO leaves the choice to the engine. */
 /* Type of the logits; parameters of a step are tensors of it where the engine makes them so. */
 enum engine_dtype { ENGINE_F32, ENGINE_BF16, ENGINE_F16, ENGINE_DTYPES };
+/* What becomes of a request when the KV cache is full: AUTO leaves the choice to the engine. */
 enum engine_preemption { ENGINE_PREEMPTION_AUTO, ENGINE_SWAP, ENGINE_RECOMPUTE, ENGINE_PREEMPTIONS };
 
 /* How the server was started. Zero: nothing given. */
@@ -130,8 +130,8 @@ struct engine_path {
     bool seeded; /* the noise comes from seed and position */
     enum engine_backend
         backend; /* in force, whether the path consults it or not; UNSET: this reading does not say */
-    bool stages[ENGINE_STAGES],
-        draws[ENGINE_DRAWS]; /* with `staged` engines: what runs, and who takes part */
+    /* Of `staged` engines: what runs, and who takes part. */
+    bool stages[ENGINE_STAGES], draws[ENGINE_DRAWS];
 };
 
 /* What a batch's path depends on; an engine's flag table says which of these are its own. */
@@ -148,8 +148,8 @@ struct engine_flag {
 
 /* What one request makes of a step and of the scheduler. */
 struct engine_forks {
-    int64_t
-        sequences; /* that decode side by side, each with a row of logits, a forward pass and a KV cache */
+    /* That decode side by side, each with a row of logits, a forward pass and a KV cache. */
+    int64_t sequences;
     int64_t drawn; /* tokens drawn from its row in the step of its prompt */
     int64_t kept;  /* of these */
     enum engine_preemption preempted, last_preempted; /* while all its sequences run; when one is left */
@@ -284,8 +284,8 @@ struct engine_value engine_integer(int64_t integer);
 struct engine_value engine_float(double number);
 bool engine_is_number(const struct engine_value *value); /* integer, float or boolean */
 bool engine_is_set(const struct engine_value *value);    /* neither absent nor null */
-bool engine_is_true(
-    const struct engine_value *value); /* as Python takes it; arrays and objects are empty here */
+/* As Python takes it; arrays and objects are empty here. */
+bool engine_is_true(const struct engine_value *value);
 /* What the schema of a field takes. */
 enum engine_type { ENGINE_TAKES_FLOAT, ENGINE_TAKES_INTEGER, ENGINE_TAKES_BOOLEAN, ENGINE_TAKES_TEXT };
 enum engine_type engine_type_of(enum engine_parameter parameter);
@@ -304,15 +304,15 @@ __attribute__((format(printf, 3, 4))) int engine_refuse(struct engine_refusal *r
                                                         const char *format, ...);
 
 /* Names as goldens and the command line write them. */
-extern const char *const engine_parameter_names[ENGINE_PARAMETERS + 1],
-    *const engine_endpoint_names[ENGINE_ENDPOINTS + 1],
-        *const engine_reading_names[ENGINE_READINGS + 1],
-            *const engine_device_names[ENGINE_DEVICES + 1],
-                *const engine_backend_names[ENGINE_BACKENDS + 1],
-                    *const engine_preemption_names[ENGINE_PREEMPTIONS + 1],
-                        *const engine_draw_names[ENGINE_DRAWS + 1],
-                            *const engine_dtype_names[ENGINE_DTYPES + 1],
-                                *const engine_stage_names[ENGINE_STAGES + 1],
-                                    *const engine_path_names[ENGINE_PATHS + 1],
-                                        *const engine_layer_names[ENGINE_LAYER_DEFAULT + 2];
+extern const char *const engine_parameter_names[ENGINE_PARAMETERS + 1];
+extern const char *const engine_endpoint_names[ENGINE_ENDPOINTS + 1];
+extern const char *const engine_reading_names[ENGINE_READINGS + 1];
+extern const char *const engine_device_names[ENGINE_DEVICES + 1];
+extern const char *const engine_backend_names[ENGINE_BACKENDS + 1];
+extern const char *const engine_preemption_names[ENGINE_PREEMPTIONS + 1];
+extern const char *const engine_draw_names[ENGINE_DRAWS + 1];
+extern const char *const engine_dtype_names[ENGINE_DTYPES + 1];
+extern const char *const engine_stage_names[ENGINE_STAGES + 1];
+extern const char *const engine_path_names[ENGINE_PATHS + 1];
+extern const char *const engine_layer_names[ENGINE_LAYER_DEFAULT + 2];
 #endif

@@ -103,9 +103,8 @@ static const struct engine_flag flag_table[] = {{'G', offsetof(struct engine_fla
     {                                                                                                        \
         .size = sizeof(struct engine), .name = "sglang-" version, .flag = flag_table, .key = sglang_key,     \
         .nest = "sampling_params", .resolve = sglang_resolve, .normalize = sglang_normalize,                 \
-        .verify = sglang_verify,                                                                             \
-        .flags = flags_of, .together = sglang_together, .path = path_function, .admit = sglang_admit,        \
-        .join = sglang_join, .filter = engine_batch_filter, .state = sglang_state                            \
+        .verify = sglang_verify, .flags = flags_of, .together = sglang_together, .path = path_function,      \
+        .admit = sglang_admit, .join = sglang_join, .filter = engine_batch_filter, .state = sglang_state     \
     }
 const struct engine sglang_0_5_19 = SGLANG("0.5.19", path_0_5_19);
 const struct engine sglang_0_5_20 = SGLANG("0.5.20", path_0_5_20);
