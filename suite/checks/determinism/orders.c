@@ -11,7 +11,9 @@ const struct determinism_line determinism_line[] = {
     {"fresh", 32, true, ORDER_SAME, PROMISE_PROCESS},
     {"batch-1", 1, false, ORDER_SAME, PROMISE_BATCH},
     {"batch-8", 8, false, ORDER_SAME, PROMISE_BATCH},
+    {"batch-33", 33, false, ORDER_SAME, PROMISE_BATCH}, /* no power of two: sizes that are padded */
     {"batch-64", 64, false, ORDER_SAME, PROMISE_BATCH},
+    {"batch-256", 256, false, ORDER_SAME, PROMISE_BATCH},
     {"reversed", 32, false, ORDER_REVERSED, PROMISE_BATCH},
     {"permuted", 32, false, ORDER_PERMUTED, PROMISE_BATCH},
     {"by-seed", 32, false, ORDER_BY_SEED, PROMISE_BATCH},

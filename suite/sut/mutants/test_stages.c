@@ -53,6 +53,13 @@ static const struct where {
     {.id = "seed-default", .none = SAMPLEGATE_NOISE_IN | SAMPLEGATE_SEEDED},
     {.id = "position-ignored", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
     {.id = "position-short", .none = EVERY}, /* positions from 2^31: below */
+    {.id = "position-16-bits",
+     .none = EVERY}, /* positions from 2^16, and calls of sizes that no trial has: kill table */
+    {.id = "seed-padded", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
+    {.id = "seed-block", .none = EVERY},
+    {.id = "top-k-capped", .none = EVERY}, /* vocabularies, and temperatures, that no trial has: kill table */
+    {.id = "cold-greedy", .none = EVERY},
+    {.id = "hot-clamped", .none = EVERY},
     {.id = "position-window", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
     {.id = "position-frozen", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
     {.id = "linear-hash", .none = SAMPLEGATE_NOISE_IN},
