@@ -26,33 +26,45 @@ count() {
     fi
 }
 
-# timed LOG COMMAND...: run, keep the output, set status and seconds.
+# timed LOG COMMAND...: run, keep the output in LOG, and "STATUS SECONDS" in LOG.end.
 timed() {
-    local log=$1 start=$EPOCHREALTIME
+    local log=$1 start=$EPOCHREALTIME status
     shift
     "$@" >"$log" 2>&1
     status=$?
-    seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+    awk -v s="$status" -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print s, b - a }' >"$log.end"
 }
-
-# unit NAME BINARY [PREFIX COMMAND...]: a cmocka program; its own counts.
-unit() {
-    local name=$1 binary=$2 log=$logs/${1//\//-}.log
-    shift 2
-    timed "$log" "$@" "$binary"
-    local good bad
-    good=$(grep -c '^\[       OK \]' "$log")
-    bad=$(grep '^\[  FAILED  \] [a-z]' "$log" | sort -u | wc -l) # cmocka names each twice
-    [ "$status" -ne 0 ] || [ "$good" -gt 0 ] || status=77 # zero tests are not a pass
-    count "$name" "$log" "$status" "$good" "$bad"
-}
+export -f timed
 
 # whole NAME COMMAND...: a command that is one test.
 whole() {
-    local name=$1 log=$logs/${1//[\/ ]/-}.log
+    local name=$1 log=$logs/${1//[\/ ]/-}.log status seconds
     shift
     timed "$log" "$@"
+    read -r status seconds <"$log.end"
     count "$name" "$log" "$status" "$([ "$status" -eq 0 ] && echo 1 || echo 0)" 0
+}
+
+# units LABEL COMMAND... <BINARIES: cmocka programs, as many at a time as there are cores, each behind COMMAND; their own
+# counts.
+units() {
+    local label=$1 binaries binary name log status seconds good bad
+    shift
+    mapfile -t binaries
+    [ ${#binaries[@]} -gt 0 ] || return 0
+    # shellcheck disable=SC2016
+    printf '%s\n' "${binaries[@]}" | xargs -P "$(nproc)" -I{} bash -c '
+        name=$0${2#*/tests/}
+        timed "$1/${name//\//-}.log" "${@:3}" "$2"' "$label" "$logs" {} "$@"
+    for binary in "${binaries[@]}"; do
+        name=$label${binary#*/tests/}
+        log=$logs/${name//\//-}.log
+        read -r status seconds <"$log.end"
+        good=$(grep -c '^\[       OK \]' "$log")
+        bad=$(grep '^\[  FAILED  \] [a-z]' "$log" | sort -u | wc -l) # cmocka names each twice
+        [ "$status" -ne 0 ] || [ "$good" -gt 0 ] || status=77          # zero tests are not a pass
+        count "$name" "$log" "$status" "$good" "$bad"
+    done
 }
 
 skip() {
@@ -60,12 +72,8 @@ skip() {
     printf '  skip  %-46s %s\n' "$1" "$2"
 }
 
-units_of() { # BUILD LABEL [PREFIX COMMAND...]
-    local from=$1 label=$2
-    shift 2
-    while IFS= read -r binary; do
-        SAMPLEGATE_BUILD=$from unit "$label${binary#"$from"/tests/}" "$binary" "$@"
-    done < <(find "$from/tests" -type f -name 'test_*' -executable | sort)
+units_of() { # BUILD LABEL
+    SAMPLEGATE_BUILD=$1 units "$2" env < <(find "$1/tests" -type f -name 'test_*' -executable | sort)
 }
 
 part_units() {
@@ -178,9 +186,7 @@ part_valgrind() {
     fi
     # valgrind has no AVX-512; the judge's child, the host, runs under it too.
     local grind=(env SAMPLEGATE_ISA=avx2 SAMPLEGATE_EXHAUSTIVE=0 valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite)
-    for test in kernels/test_philox kernels/test_rules stats/test_chi_square stats/test_partition suite/json/test_scan suite/oracle/test_table suite/sut/protocol/test_frame; do
-        [ ! -x "$build/tests/$test" ] || unit "valgrind/$test" "$build/tests/$test" "${grind[@]}"
-    done
+    units valgrind/ "${grind[@]}" < <(cd "$build/tests" && ls -d "$build"/tests/{kernels/test_{philox,rules},stats/test_{chi_square,partition},suite/{json/test_scan,judge/test_script,oracle/test_{table,filtered},sut/protocol/test_frame}})
     whole 'valgrind/run quick, one small cell' "${grind[@]}" --trace-children=yes "$build/samplegate" run --plan quick --cell peaked-3
 }
 

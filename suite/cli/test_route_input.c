@@ -84,8 +84,9 @@ static void bad_lines_are_refused_by_place(void **state)
     }
     route("sglang-0.5.20", "--skip-bad", all);
     answered(0);
-    child_says(child.out,
-               "sglang-0.5.20 as upstream: 1 requests\nskipped 17 bad lines (the numbers are lines)\n");
+    child_says(
+        child.out,
+        "sglang-0.5.20 as upstream: 1 request\nskipped bad lines: 17 (behind the colons, their numbers)\n");
     child_says(child.out, "          2  an arrival that is no time: 26, 28\n");
     child_says(child.out, "          2  not JSON: 2, 34\n");
     route("sglang-0.5.20", "", AT("a", 5, 6, "") AT("b", 4, 6, ""));

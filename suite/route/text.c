@@ -111,7 +111,8 @@ static void print_server(struct traffic *traffic)
         printf("%s\n", now->server.neutral_defaults ? " (not read: sampling_defaults openai)" : "");
     if (print_dictionary("preferred parameters", "", &server->at.preferred))
         putchar('\n');
-    printf("a request that asks for nothing takes %s", route_state_text(&now->plain, path));
+    printf("a request that asks for nothing %s%s", now->plain.why ? "" : "takes ",
+           route_state_text(&now->plain, path));
     if (now->plain.path.backend != ENGINE_BACKEND_UNSET && !now->plain.why)
         printf("; backend %s", engine_backend_names[now->plain.path.backend]);
     printf("%s\n", server->at.deterministic ? "; deterministic inference" : "");
@@ -230,11 +231,12 @@ void report_text_end(struct report_text *report, struct traffic *traffic, bool d
     fclose(report->changes);
     if (!drop) {
         const struct route_total *now = &traffic->total[0];
-        printf("%s as %s: %zu requests%s\n", traffic->view[0].name,
+        printf("%s as %s: %zu request%s%s\n", traffic->view[0].name,
                engine_reading_names[traffic->options->reading], traffic->requests,
-               traffic->interrupted ? " until it was interrupted" : "");
+               traffic->requests == 1 ? "" : "s", traffic->interrupted ? " until it was interrupted" : "");
         if (tally_total(&traffic->skipped)) {
-            printf("skipped %zu bad lines (the numbers are lines)\n", tally_total(&traffic->skipped));
+            printf("skipped bad lines: %zu (behind the colons, their numbers)\n",
+                   tally_total(&traffic->skipped));
             report_tally(&traffic->skipped, ROWS);
         }
         print_server(traffic);
