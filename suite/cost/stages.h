@@ -2,7 +2,8 @@
  *
  * Per logit (a row of logits times the vocabulary), with L bytes a logit: as vLLM 0.5.0's operations were logged one by
  * one, each reading its inputs once and writing its result once. No kernel can do with less, as nothing is fused; a sort
- * or a softmax does with more. What only touches single ids (min_tokens, the counting of tokens) is left out. */
+ * or a softmax does with more. Of half logits a CPU makes two fp32 copies more before the softmax, a GPU does not; counted is
+ * the GPU's way. What only touches single ids (min_tokens, the counting of tokens) is left out. */
 #ifndef SAMPLEGATE_COST_STAGES_H
 #define SAMPLEGATE_COST_STAGES_H
 #include "suite/sut/engines/engine.h"
