@@ -4,6 +4,7 @@ A bare number is what clients send: a float, but an integer for top_k and seed. 
 {"integer": "9223372036854775807"}. Null, booleans, strings, arrays and the empty object stand for themselves (wrong types).
 """
 INTEGERS = ("top_k", "seed", "sampling_seed")
+PARAMETERS = INTEGERS + ("temperature", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
 
 
 def encode(key, value):
@@ -20,7 +21,8 @@ def encode(key, value):
 
 
 def encoded(values):
-    return {key: encode(key, value) for key, value in values.items()}
+    """Parameters as above; other members of a body as they are."""
+    return {key: encode(key, value) if key in PARAMETERS else value for key, value in values.items()}
 
 
 def encoded_server(server):

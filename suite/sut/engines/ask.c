@@ -42,6 +42,10 @@ static void put_path(const struct question *question, cJSON *to, const struct en
     if (whole && question->reading == ENGINE_UPSTREAM) {
         engine_memory(cJSON_AddBoolToObject(to, "seeded", path.seeded));
         put_text(to, "backend", engine_backend_names[path.backend]);
+        if (path.noise != ENGINE_NOISE_UNSEEDED)
+            put_text(to, "noise", engine_noise_names[path.noise]);
+        if (path.top_k_bound)
+            engine_memory(cJSON_AddNumberToObject(to, "top_k_bound", path.top_k_bound));
     }
 }
 
@@ -130,9 +134,10 @@ static enum life_step admit(struct life *life, const cJSON *event, const char *p
 
 static enum life_step live(struct life *life, const cJSON *event, const char *place)
 {
-    static const char *const acts[] = {"admit", "join", "finish", "filter", NULL}, *const keys[] = {
-                                                                                       "do", "id", "request",
-                                                                                       NULL};
+    static const char *const acts[] = {"admit", "join", "finish", "filter", "mix", NULL}, *const keys[] = {
+                                                                                              "do", "id",
+                                                                                              "request",
+                                                                                              NULL};
     struct question *question = life->question;
     const char *id = "";
     int act;
@@ -151,6 +156,8 @@ static enum life_step live(struct life *life, const cJSON *event, const char *pl
     }
     if (act == 3)
         question->engine->filter(&life->running);
+    if (act == 4 && question->engine->mix(&life->running, &life->prefill))
+        engine_memory(NULL);
     return LIFE_WENT;
 }
 
@@ -208,27 +215,60 @@ static void put_effective(const struct question *question, const struct engine_r
     }
 }
 
+/* The body without the members that are no parameters: `fields` looks at those. Owned. */
+static cJSON *parameters_of(const struct engine *engine, const cJSON *body)
+{
+    cJSON *own = engine_memory(cJSON_Duplicate(body, true));
+    for (const char *const *field = engine->fields; *field; field++)
+        cJSON_DeleteItemFromObjectCaseSensitive(own, *field);
+    return own;
+}
+
+/* As the engine goes on with resolved parameters, its look at the other members of the body in between. */
+static int check_body(const struct question *question, const cJSON *body, struct engine_values *values,
+                      struct engine_flags *flags, struct engine_refusal *refusal)
+{
+    const struct engine *engine = question->engine;
+    const struct engine_server *server = &question->server;
+    bool look = question->reading == ENGINE_UPSTREAM;
+    int before =
+        look ? engine->check_fields(server, question->endpoint, body, ENGINE_BEFORE_NORMALIZE, refusal) : 0;
+    if (before < 0 || (before == 0 && engine->normalize(question->reading, values, refusal)) ||
+        (look && engine->check_fields(server, question->endpoint, body, ENGINE_BEFORE_VERIFY, refusal)) ||
+        engine->verify(question->reading, values, refusal) ||
+        (look && engine->check_fields(server, question->endpoint, body, ENGINE_AFTER_VERIFY, refusal)))
+        return -1;
+    return engine->flags(question->reading, values, flags, refusal);
+}
+
 /* A request refused by the endpoint's schema has no effective parameters; one refused later has them. */
 static int answer_effective(struct question *question)
 {
     const struct engine *engine = question->engine;
+    const cJSON *body = cJSON_GetObjectItemCaseSensitive(question->at, "request");
     struct engine_values request;
     struct engine_resolved resolved;
     struct engine_flags flags;
     struct engine_refusal refusal;
-    if (read_request(question, cJSON_GetObjectItemCaseSensitive(question->at, "request"), "request",
-                     &request))
+    cJSON *own = body ? parameters_of(engine, body) : NULL;
+    int unreadable = read_request(question, own, "request", &request);
+    if (unreadable) {
+        cJSON_Delete(own);
         return -1;
+    }
     if (engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
                         &refusal)) {
         put_refusal(question->answer, &refusal);
-        return 0;
+    } else {
+        put_effective(question, &resolved);
+        if (check_body(question, body, &resolved.values, &flags, &refusal)) {
+            refusal.status = engine->status(question->endpoint, refusal.status);
+            put_refusal(question->answer, &refusal);
+        } else {
+            put_path(question, question->answer, &flags, 1, false);
+        }
     }
-    put_effective(question, &resolved);
-    if (engine_check(engine, question->reading, &resolved.values, &flags, &refusal))
-        put_refusal(question->answer, &refusal);
-    else
-        put_path(question, question->answer, &flags, 1, false);
+    cJSON_Delete(own); /* the values borrow its texts */
     return 0;
 }
 

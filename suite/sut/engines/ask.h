@@ -6,13 +6,18 @@
  *   {"ask": "effective", "server": S, "request": R}        -> {"effective": {NAME: [value, layer], ...}} and P
  *   {"ask": "normalize", "params": R}                      -> {"normalized": {NAME: value, ...}}
  * with "engine" and "as" (a reading), and, where it is not /generate, the "endpoint" that requests are sent to.
- *   S: {"switch", "deterministic", "device", "backend", "sampling_defaults", "generation_config": R, "preferred": R}
+ *   S: {"switch", "deterministic", "device", "backend", "sampling_defaults", "generation_config": R, "preferred": R,
+ *      "transformers": "pinned" or "4" (which fills in defaults of its own), "vocab", "draft": true (the question is
+ *      about the draft sampler)}
  *   R: {KEY: value, ...}; a bare number is a float, an integer where an engine takes one (top_k, seed) and the number
  *      is integral; {"float": "0x1p-3"} (or "nan", "inf", "-inf") and {"integer": "9223372036854775807"} say it
  *      exactly; null, true, strings, arrays and {} are themselves
- *   E: {"do": "admit", "id": "a", "request": R}, {"do": "join"}, {"do": "finish", "id": "a"}, {"do": "filter"}
- *   P: {"path": "greedy"}, upstream with "seeded" and "backend" too; or {"error": text, "status": HTTP status or 0}
+ *   E: {"do": "admit", "id": "a", "request": R}, {"do": "join"}, {"do": "finish", "id": "a"}, {"do": "filter"},
+ *      {"do": "mix"}
+ *   P: {"path": "greedy"}, upstream with "seeded" and "backend" too, "noise" where it is seeded ("token" or "rank") and
+ *      "top_k_bound" where fewer tokens than the row has are sorted; or {"error": text, "status": HTTP status or 0}
  *   B: null without rows, else P and "flags": "Gkpm", is_all_greedy and the three needs, '-' for each that is not set
+ * The request of "effective" may have further members of the body, which can refuse it (struct engine, fields).
  * Whatever refuses the whole question is answered by "error" and "status" alone.
  *
  * SPDX-License-Identifier: MIT */

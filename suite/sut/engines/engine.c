@@ -10,7 +10,7 @@
 
 #include "suite/sut/engines/sglang.h"
 
-const struct engine *const engine_table[] = {&sglang_0_5_19, &sglang_0_5_20};
+const struct engine *const engine_table[] = {&sglang_0_5_19, &sglang_0_5_20, &sglang_0_5_23};
 const size_t engine_count = sizeof engine_table / sizeof *engine_table;
 
 const char *const engine_parameter_names[] = {
@@ -18,8 +18,9 @@ const char *const engine_parameter_names[] = {
     "presence_penalty", "seed",  NULL};
 const char *const engine_endpoint_names[] = {"chat", "responses", "completions", "generate", NULL};
 const char *const engine_reading_names[] = {"article-port", "article-prose", "upstream", NULL};
-const char *const engine_device_names[] = {"cuda", "cpu", NULL};
-const char *const engine_backend_names[] = {"unset", "flashinfer", "pytorch", NULL};
+const char *const engine_device_names[] = {"cuda", "cpu", "xpu", NULL};
+const char *const engine_backend_names[] = {"unset", "flashinfer", "pytorch", "ascend", "intel_xpu", NULL};
+const char *const engine_noise_names[] = {"unseeded", "token", "rank", NULL};
 const char *const engine_path_names[] = {"greedy",   "gumbel",        "multinomial",
                                          "filtered", "deterministic", NULL};
 const char *const engine_layer_names[] = {"none", "request", "preferred", "model", "default", NULL};
@@ -48,10 +49,11 @@ int engine_prepare(const struct engine *engine, enum engine_reading reading,
                    struct engine_refusal *refusal)
 {
     struct engine_resolved resolved;
-    return engine->resolve(reading, server, endpoint, request, &resolved, refusal) ||
-                   engine_check(engine, reading, &resolved.values, flags, refusal)
-               ? -1
-               : 0;
+    if (engine->resolve(reading, server, endpoint, request, &resolved, refusal) == 0 &&
+        engine_check(engine, reading, &resolved.values, flags, refusal) == 0)
+        return 0;
+    refusal->status = engine->status(endpoint, refusal->status);
+    return -1;
 }
 
 bool engine_batch_finish(struct engine_batch *batch, int64_t id)

@@ -188,6 +188,27 @@ static int read_dictionary(const cJSON *at, const char *place, const char *key, 
                : 0;
 }
 
+static int read_flag(const cJSON *at, const char *place, const char *key, bool *flag, struct engine_why *why)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(at, key);
+    if (member && !cJSON_IsBool(member))
+        return engine_unreadable(why, place, "\"%s\": must be true or false", key);
+    *flag = cJSON_IsTrue(member);
+    return 0;
+}
+
+static int read_vocab(const cJSON *at, const char *place, int64_t *vocab, struct engine_why *why)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(at, "vocab");
+    if (!member)
+        return 0;
+    if (!cJSON_IsNumber(member) || !(member->valuedouble >= 1 && member->valuedouble <= INT32_MAX) ||
+        member->valuedouble != trunc(member->valuedouble))
+        return engine_unreadable(why, place, "\"vocab\": must be a whole number from 1 to %d", INT32_MAX);
+    *vocab = (int64_t)member->valuedouble;
+    return 0;
+}
+
 int engine_read_server(const cJSON *at, const char *place, const struct engine *engine,
                        struct engine_server *server, struct engine_why *why)
 {
@@ -198,9 +219,13 @@ int engine_read_server(const cJSON *at, const char *place, const struct engine *
                                        "sampling_defaults",
                                        "generation_config",
                                        "preferred",
+                                       "transformers",
+                                       "draft",
+                                       "vocab",
                                        NULL},
-                             *const defaults[] = {"model", "openai", NULL};
-    int device = ENGINE_CUDA, backend = ENGINE_BACKEND_UNSET, neutral = 0;
+                             *const defaults[] = {"model", "openai", NULL},
+                             *const libraries[] = {"pinned", "4", NULL};
+    int device = ENGINE_CUDA, backend = ENGINE_BACKEND_UNSET, neutral = 0, library = 0;
     *server = (struct engine_server){0};
     if (engine_read_keys(at, place, keys, why) ||
         (cJSON_HasObjectItem(at, "switch") &&
@@ -211,13 +236,15 @@ int engine_read_server(const cJSON *at, const char *place, const struct engine *
          engine_read_name(at, place, "backend", engine_backend_names, &backend, why)) ||
         (cJSON_HasObjectItem(at, "sampling_defaults") &&
          engine_read_name(at, place, "sampling_defaults", defaults, &neutral, why)) ||
+        (cJSON_HasObjectItem(at, "transformers") &&
+         engine_read_name(at, place, "transformers", libraries, &library, why)) ||
+        read_flag(at, place, "deterministic", &server->deterministic, why) ||
+        read_flag(at, place, "draft", &server->draft, why) || read_vocab(at, place, &server->vocab, why) ||
         read_dictionary(at, place, "generation_config", engine, &server->generation_config, why) ||
         read_dictionary(at, place, "preferred", engine, &server->preferred, why))
         return -1;
-    const cJSON *deterministic = cJSON_GetObjectItemCaseSensitive(at, "deterministic");
-    if (deterministic && !cJSON_IsBool(deterministic))
-        return engine_unreadable(why, place, "\"deterministic\": must be true or false");
-    server->deterministic = cJSON_IsTrue(deterministic);
+    server->has_generation_config = cJSON_HasObjectItem(at, "generation_config");
+    server->class_defaults = library == 1;
     server->device = (enum engine_device)device;
     server->backend = (enum engine_backend)backend;
     server->neutral_defaults = neutral == 1;

@@ -72,6 +72,9 @@ bool engine_flags_of_letters(const char *text, struct engine_flags *flags)
     char back[5];
     if (strlen(text) != 4)
         return false;
-    *flags = (struct engine_flags){text[0] == 'G', text[1] == 'k', text[2] == 'p', text[3] == 'm'};
+    *flags = (struct engine_flags){.all_greedy = text[0] == 'G',
+                                   .need_top_k = text[1] == 'k',
+                                   .need_top_p = text[2] == 'p',
+                                   .need_min_p = text[3] == 'm'};
     return strcmp(engine_flag_letters(flags, back), text) == 0;
 }
