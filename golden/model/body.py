@@ -28,8 +28,14 @@ def compare_n(body):
         raise Refused(500, f"'>' not supported between instances of '{type(body['n']).__name__}' and 'int'")
 
 
-def before_normalize(engine, endpoint, body):
-    """True: the body says that normalization is done."""
+def unknown(engine, body, status, text):
+    for key in body:
+        if key not in ARGUMENTS + MORE_ARGUMENTS[engine]:
+            raise Refused(status, text.format(key))
+
+
+def before_resolve(engine, endpoint, body):
+    """The schema, and /generate's count of answers."""
     if endpoint != "generate":
         taken = {}
         for key, nullable in WHOLE[endpoint].items():
@@ -37,18 +43,21 @@ def before_normalize(engine, endpoint, body):
                 taken[key] = as_integer(key, body[key])
         if endpoint == "completions" and taken.get("max_tokens", 1) < 1:
             raise Refused(400, "max_tokens must be positive")
-        return False
-    if not strict(engine):
-        compare_n(body)
-    for key in body:
-        if key not in ARGUMENTS + MORE_ARGUMENTS[engine]:
-            raise Refused(400, f"unknown field `{key}`") if strict(engine) else Refused(500, f"Unexpected keyword argument '{key}'")
+        return
     if strict(engine):
+        unknown(engine, body, 400, "unknown field `{}`")
         for key in ("max_new_tokens", "min_new_tokens", "n", "beam_width"):
             if key in body and body[key] is not None and type(body[key]) is not int:
                 raise wrong_type(400, key, "an integer", body[key])
-        compare_n(body)
-    return not strict(engine) and body.get("is_normalized") is True
+    compare_n(body)
+
+
+def before_normalize(engine, endpoint, body):
+    """The constructor. True: the body says that normalization is done."""
+    if endpoint != "generate" or strict(engine):
+        return False
+    unknown(engine, body, 500, "Unexpected keyword argument '{}'")
+    return body.get("is_normalized") is True
 
 
 def as_list(value):

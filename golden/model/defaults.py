@@ -21,7 +21,6 @@ NEUTRAL = {"temperature": 1.0, "top_k": -1, "top_p": 1.0, "min_p": 0.0, "repetit
 OBJECT = NEUTRAL | {"top_k": TOP_K_ALL}
 # What transformers 4 says for keys that the file does not have.
 CLASS_DEFAULTS = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "repetition_penalty": 1.0}
-BEYOND = 2.0**63  # a whole number from here on is read as a double
 WORDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 
 
@@ -62,8 +61,6 @@ def as_float(key, value):
 
 
 def as_integer(key, value):
-    if isinstance(value, float) and BEYOND <= value < 2 * BEYOND:
-        return value
     try:
         if isinstance(value, (bool, int)) or (isinstance(value, float) and value.is_integer() and abs(value) < 2**63):
             return int(value)
@@ -131,8 +128,7 @@ def strict_types(request):
     for key, value in request.items():
         if key in PARAMETERS[:7] + ("sampling_seed",) and value is not None:
             whole = key in ("top_k", "sampling_seed")
-            large = isinstance(value, float) and BEYOND <= value < 2 * BEYOND
-            if not (type(value) is int or (large if whole else type(value) is float)):
+            if not (type(value) is int or type(value) is float and not whole):
                 raise wrong_type(400, key, "an integer" if whole else "a number", value)
 
 
@@ -219,7 +215,7 @@ def verify(reading, params, engine="sglang-0.5.20"):
             raise Refused(400, f"{key} {sentence}, got {params[key]}.")
     if engine == "sglang-0.5.23" and params["seed"] is not None:
         seed = params["seed"]
-        if isinstance(seed, float) and abs(seed) >= BEYOND:
-            raise Refused(400, f"sampling_seed must be in [-2**63, 2**63 - 1], got {int(seed)}.")
         if not isinstance(seed, int):
             raise Refused(400, f"sampling_seed must be an integer, got {type(seed).__name__}.")
+        if not -2**63 <= seed < 2**63:
+            raise Refused(400, f"sampling_seed must be in [-2**63, 2**63 - 1], got {seed}.")

@@ -163,10 +163,10 @@ MORE = {
     "presence-too-high": (["out-of-range"], {}, {"presence_penalty": 2.5}), "min-p-too-high": (["out-of-range"], {}, {"min_p": 1.5}),
     "temperature-negative": (["out-of-range"], {}, {"temperature": -0.5}), "temperature-negative-integer": (["out-of-range"], {}, {"temperature": -1}),
     "repetition-zero": (["out-of-range", "falsy-zero"], {}, {"repetition_penalty": 0.0}),
-    "seed-2-63": (["seed-mapping", "out-of-range"], {}, {"seed": 2.0**63}), "seed-2-64": (["seed-mapping", "out-of-range"], {}, {"seed": 2.0**64}),
+    "seed-2-63": (["seed-mapping", "out-of-range"], {}, {"seed": 2**63}),
     "seed-fraction": (["seed-mapping", "wrong-type"], {}, {"seed": 1.5}), "seed-text": (["seed-mapping", "wrong-type"], {}, {"seed": "5"}),
     "seed-true": (["seed-mapping", "wrong-type"], {}, {"seed": True}), "seed-preferred-text": (["seed-mapping", "wrong-type"], {"preferred": {"sampling_seed": "5"}}, {}),
-    "top-k-2-63": (["out-of-range"], {}, {"top_k": 2.0**63}), "top-k-2-64": (["out-of-range"], {}, {"top_k": 2.0**64}), "top-k-2-31": (["out-of-range"], {}, {"top_k": 2**31}),
+    "top-k-2-63": (["out-of-range"], {}, {"top_k": 2**63}), "top-k-2-31": (["out-of-range"], {}, {"top_k": 2**31}),
     "file-top-p-text": (["wrong-type", "status"], {"generation_config": {"top_p": "0.9"}}, {}),
     "preferred-text": (["wrong-type", "status", "preferred-inert"], {"preferred": {"min_p": "0.1"}}, {}),
 }
@@ -215,10 +215,12 @@ def effective_case(identity, flags, reading, engine, endpoint, server, request):
     case = {"id": f"{prefix(reading, engine)}/{endpoint}/{identity}", "flags": flags, "server": encoded_server(server), "request": encoded(body)}
 
     def route():
+        fields = {key: value for key, value in body.items() if reading == "upstream"}
+        if reading == "upstream":
+            bodies.before_resolve(engine, endpoint, fields)
         found = defaults.effective(reading, endpoint, body, server, engine)
         case["effective"] = {key: [encode(key, value), layer] for key, (value, layer) in found.items()}
         params = {key: value for key, (value, _) in found.items()}
-        fields = {key: value for key, value in body.items() if reading == "upstream"}
         if not (fields and bodies.before_normalize(engine, endpoint, fields)):
             params = defaults.normalize(reading, params)
         bodies.before_verify(endpoint, fields)
@@ -275,7 +277,7 @@ VERIFY = {  # upstream only
     "min-p-before-top-k": {"min_p": 2.0, K: 0}, "top-k-before-frequency": {K: 0, "frequency_penalty": 3.0},
     "temperature-1e16": {T: -1e16}, "temperature-1e15": {T: -123456789012345680.0}, "temperature-small": {T: -0.00001}, "temperature-0.0001": {T: -0.0001},
     "temperature-third": {T: -1 / 3}, "top-k-minus-64-bit": {K: -2**63}, "top-p-false": {"top_p": False}, "seed": {"seed": 3},
-    "seed-highest": {"seed": 2**63 - 1}, "seed-lowest": {"seed": -2**63}, "seed-2-63": {"seed": 2.0**63}, "seed-fraction": {"seed": 1.5}, "seed-text": {"seed": "5"},
+    "seed-highest": {"seed": 2**63 - 1}, "seed-lowest": {"seed": -2**63}, "seed-2-63": {"seed": 2**63}, "seed-fraction": {"seed": 1.5}, "seed-text": {"seed": "5"},
     "seed-true": {"seed": True}, "seed-null": {"seed": None}, "repetition-before-seed": {"repetition_penalty": 0.0, "seed": 1.5},
 }
 

@@ -4,7 +4,7 @@ A batch is judged by what its requests ask for, as sets: a request asks to filte
 the running batch remembers is not stepped along but recomputed from its whole history: the requests whose flags are in it are
 all those of the prefill batches adopted since it last had no rows, whether or not they are still there.
 """
-from defaults import BEYOND, TOP_K_ALL, Refused, is_number, unordered
+from defaults import TOP_K_ALL, Refused, is_number, unordered
 
 INT32_MAX = 2**31 - 1
 NEEDS = ("top_k", "top_p", "min_p")
@@ -27,7 +27,7 @@ def profile(reading, params):
     asks = {"greedy": k <= 1, "top_k": k != TOP_K_ALL, "top_p": top_p != 1.0, "min_p": min_p > 0}
     finite = frozenset([("top_k_bound", int(k))] if 1 <= k < TOP_K_ALL else ["whole vocabulary"])
     seed = params.get("seed")
-    bad = not (seed is None or is_number(seed)) or isinstance(seed, float) and abs(seed) >= BEYOND
+    bad = not (seed is None or is_number(seed)) or seed is not None and abs(seed) >= 2**63 and seed != -2**63
     return frozenset(name for name, asked in asks.items() if asked) | finite | frozenset(["bad seed"] if bad else [])
 
 

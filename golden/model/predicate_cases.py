@@ -132,7 +132,7 @@ BATCHES = {
     "thirty-two-one-filtered": (["one-request-decides"], [PLAIN] * 31 + [TOP_K]),
 }
 # Upstream only: what the article's code has no words for.
-BEYOND = 2.0**63
+BEYOND = 2**63
 UPSTREAM_BATCHES = {
     "top-k-2-63": (["top-k-overflow"], [{"top_k": BEYOND}]),
     "top-k-fraction": (["boundary"], [{"top_k": 20.5}]),

@@ -142,7 +142,7 @@ static const struct edit edits[] = {
     {NORMALIZE, "'str'", "'int'", "disagrees", "#text: error: the golden has '<=' not supported"},
     {NORMALIZE, "\"0\"", "0.5", "disagrees",
      "#text: normalized: the golden has a refusal, this build computes parameters"},
-    {NORMALIZE, "\"-1\"", "\"one\"", "damaged", "\"integer\": must be a 64-bit integer in a string"},
+    {NORMALIZE, "\"-1\"", "\"one\"", "damaged", "\"integer\": must be a whole number in a string"},
     {NORMALIZE, "0x1p+0", "one", "damaged", "must be a finite number in a string"},
     {DEFAULTS_PRODUCTS, "{\"top_k\":20}", "{\"top_k\":21}", "disagrees", "#pair: sha256"},
     {DEFAULTS_PRODUCTS, "[\"chat\"]", "[\"responses\"]", "damaged",

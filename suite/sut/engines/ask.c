@@ -256,7 +256,10 @@ static int answer_effective(struct question *question)
         cJSON_Delete(own);
         return -1;
     }
-    if (engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
+    if ((question->reading == ENGINE_UPSTREAM &&
+         engine->check_fields(&question->server, question->endpoint, body, ENGINE_BEFORE_RESOLVE,
+                              &refusal)) ||
+        engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
                         &refusal)) {
         put_refusal(question->answer, &refusal);
     } else {

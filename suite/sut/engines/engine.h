@@ -116,7 +116,12 @@ struct engine_flags {
 };
 
 /* When an engine looks at the members of a body that no path depends on. */
-enum engine_stage_of_check { ENGINE_BEFORE_NORMALIZE, ENGINE_BEFORE_VERIFY, ENGINE_AFTER_VERIFY };
+enum engine_stage_of_check {
+    ENGINE_BEFORE_RESOLVE,
+    ENGINE_BEFORE_NORMALIZE,
+    ENGINE_BEFORE_VERIFY,
+    ENGINE_AFTER_VERIFY
+};
 struct cJSON;
 
 /* Why a request gets no token. */

@@ -96,9 +96,10 @@ static int read_integer(const char *text, const char *place, struct engine_value
     char *end;
     errno = 0;
     long long integer = strtoll(text, &end, 10);
-    if (errno || end == text || *end)
-        return engine_unreadable(why, place, "\"integer\": must be a 64-bit integer in a string");
-    *value = engine_integer(integer);
+    if (end == text || *end)
+        return engine_unreadable(why, place, "\"integer\": must be a whole number in a string");
+    *value = errno ? engine_float(strtod(text, NULL))
+                   : engine_integer(integer); /* beyond 64 bits the nearest double */
     return 0;
 }
 

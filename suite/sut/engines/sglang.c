@@ -44,6 +44,8 @@ int sglang_flags(enum engine_reading reading, const struct engine_values *values
         return engine_refuse(refusal, 0, "'>' not supported between instances of '%s' and 'int'",
                              engine_python_type(min_p));
     char text[32];
+    if (reading == ENGINE_UPSTREAM && top_k->number >= 0x1p63 && !isinf(top_k->number))
+        return engine_refuse(refusal, 0, "top_k %.0f does not fit the batch's int32 tensor", top_k->number);
     if (reading == ENGINE_UPSTREAM && !(top_k->number <= INT32_MAX))
         return engine_refuse(refusal, 0, "top_k %s does not fit the batch's int32 tensor",
                              engine_python_text(top_k, text, sizeof text));

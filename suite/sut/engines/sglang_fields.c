@@ -1,8 +1,8 @@
 /* sglang_fields.c: the members of a request body on which no path of SGLang depends, and that can refuse it: lengths,
  * stops, grammars, logit_bias, and members that nobody knows.
  *
- * In the order of the engine: what the endpoint's schema or constructor refuses comes before normalization, stops
- * before the ranges of verify, lengths and grammars after them. The OpenAI endpoints drop members that they do not
+ * In the order of the engine: the endpoint's schema, the constructor, stops before the ranges of verify, lengths and
+ * grammars after them. The OpenAI endpoints drop members that they do not
  * know; of /generate each is an argument, and an unknown one an error.
  *
  * SPDX-License-Identifier: MIT */
@@ -114,26 +114,38 @@ static int check_n(const struct looking *at)
                          python_type(n));
 }
 
-static int check_arguments(const struct looking *at)
+static int check_unknown(const struct looking *at)
 {
-    static const char *const integers[] = {"max_new_tokens", "min_new_tokens", "n", "beam_width"};
     const struct sglang_body *version = at->version;
-    if (!version->strict && check_n(at))
-        return -1;
     for (const cJSON *member = at->body->child; member; member = member->next)
         if (!is_argument(version, member->string))
             return version->strict
                        ? engine_refuse(at->refusal, 400, "unknown field `%s`", member->string)
                        : engine_refuse(at->refusal, 500, "Unexpected keyword argument '%s'", member->string);
-    for (size_t i = 0; version->strict && i < sizeof integers / sizeof *integers; i++) {
+    return 0;
+}
+
+/* What stands before the constructor at /generate. */
+static int check_arguments(const struct looking *at)
+{
+    static const char *const integers[] = {"max_new_tokens", "min_new_tokens", "n", "beam_width"};
+    bool strict = at->version->strict;
+    if (strict && check_unknown(at))
+        return -1;
+    for (size_t i = 0; strict && i < sizeof integers / sizeof *integers; i++) {
         const cJSON *member = member_of(at, integers[i]);
         if (is_set(member) && !(cJSON_IsNumber(member) && member->valuedouble == trunc(member->valuedouble)))
             return engine_refuse(at->refusal, 400, "%s must be an integer, is %s", integers[i],
                                  type_of(member));
     }
-    if (version->strict && check_n(at))
-        return -1;
-    return !version->strict && cJSON_IsTrue(member_of(at, "is_normalized"));
+    return check_n(at);
+}
+
+static int construct(const struct looking *at)
+{
+    if (at->endpoint != ENGINE_GENERATE || at->version->strict)
+        return 0;
+    return check_unknown(at) ? -1 : cJSON_IsTrue(member_of(at, "is_normalized"));
 }
 
 /* What the endpoint's schema takes for an integer, and whether null too. */
@@ -323,6 +335,8 @@ int sglang_check_fields(const struct sglang_body *version, const struct engine_s
 {
     const struct looking at = {version, server, endpoint, body, refusal};
     if (stage == ENGINE_BEFORE_NORMALIZE)
+        return construct(&at);
+    if (stage == ENGINE_BEFORE_RESOLVE)
         return endpoint == ENGINE_GENERATE ? check_arguments(&at) : check_schema(&at);
     if (stage == ENGINE_BEFORE_VERIFY)
         return check_stops(&at);
