@@ -3,7 +3,7 @@
 Told as tables: which members an endpoint takes, under which name the engine's object has them, and in which order they are
 looked at. The OpenAI endpoints drop what they do not know; at /generate every member is an argument of the engine's object.
 """
-from defaults import Refused, as_integer, is_number, wrong_type
+from defaults import Refused, as_integer, is_number, schema_type, wrong_type
 
 ARGUMENTS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "sampling_seed", "max_new_tokens",
              "min_new_tokens", "n", "beam_width", "logit_bias", "json_schema", "regex", "ebnf", "structural_tag", "stop", "stop_regex", "ignore_eos")
@@ -48,7 +48,7 @@ def before_resolve(engine, endpoint, body):
         unknown(engine, body, 400, "unknown field `{}`")
         for key in ("max_new_tokens", "min_new_tokens", "n", "beam_width"):
             if key in body and body[key] is not None and type(body[key]) is not int:
-                raise wrong_type(400, key, "an integer", body[key])
+                raise schema_type(body[key], True)
     compare_n(body)
 
 

@@ -148,9 +148,9 @@ EFFECTIVE = {OLD: {
                       refused("sampling_seed must be in [-2**63, 2**63 - 1], got 9223372036854775808.")),
     },
     "generate": {
-        "text": (["strict-schema", "wrong-type"], {}, {"temperature": "0.5"}, None, refused("temperature must be a number, is a string")),
-        "true": (["strict-schema", "wrong-type"], {}, {"min_p": True}, None, refused("min_p must be a number, is true or false")),
-        "top-k-float": (["strict-schema", "wrong-type"], {}, {"top_k": 20.0}, None, refused("top_k must be an integer, is a number")),
+        "text": (["strict-schema", "wrong-type"], {}, {"temperature": "0.5"}, None, refused('invalid type: string "0.5", expected f64')),
+        "true": (["strict-schema", "wrong-type"], {}, {"min_p": True}, None, refused("invalid type: boolean `true`, expected f64")),
+        "top-k-float": (["strict-schema", "wrong-type"], {}, {"top_k": 20.0}, None, refused("invalid type: floating point `20.0`, expected i64")),
         "unknown": (["strict-schema", "unknown-member"], {}, {"unknown_key": 1}, None, refused("unknown field `unknown_key`")),
         "normalized": (["already-normalized"], {}, {"is_normalized": True}, None, refused("unknown field `is_normalized`")),
         "null": (["null"], {}, {"top_k": None}, parameters(top_k=(None, "request")), {"path": "gumbel"}),

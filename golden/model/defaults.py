@@ -123,13 +123,20 @@ def speakers_prose(endpoint, parameter, request, preferred, model):
     return said + [("default", NEUTRAL[parameter])]
 
 
+def schema_type(value, whole):
+    """How 0.5.23's schema names a value of the wrong type."""
+    kinds = {str: 'string "{}"', bool: "boolean `{}`", float: "floating point `{}`", list: "sequence", dict: "map"}
+    said = str(value).lower() if isinstance(value, bool) else value
+    return Refused(400, f"invalid type: {kinds[type(value)].format(said)}, expected {'i64' if whole else 'f64'}")
+
+
 def strict_types(request):
     """0.5.23's schema at /generate: a boolean is no number, 20.0 no integer; null is nothing."""
     for key, value in request.items():
         if key in PARAMETERS[:7] + ("sampling_seed",) and value is not None:
             whole = key in ("top_k", "sampling_seed")
             if not (type(value) is int or type(value) is float and not whole):
-                raise wrong_type(400, key, "an integer" if whole else "a number", value)
+                raise schema_type(value, whole)
 
 
 def effective(reading, endpoint, request, server, engine="sglang-0.5.20"):

@@ -61,6 +61,8 @@ struct sglang_body {
     bool strict;          /* a schema before everything else: HTTP 400 where others die of a comparison */
     const char *known[3]; /* more members than all releases have */
 };
+/* How the schema of 0.5.23 names a value that is no integer, or no number: HTTP 400. */
+int sglang_wrong_type(const struct engine_value *value, bool integer, struct engine_refusal *refusal);
 extern const char *const sglang_fields[];
 int sglang_check_fields(const struct sglang_body *version, const struct engine_server *server,
                         enum engine_endpoint endpoint, const struct cJSON *body,

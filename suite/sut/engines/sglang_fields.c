@@ -76,6 +76,19 @@ static const char *python_type(const cJSON *member)
                                     : "dict";
 }
 
+static struct engine_value value_of(const cJSON *member)
+{
+    if (cJSON_IsBool(member))
+        return (struct engine_value){.kind = ENGINE_BOOLEAN, .integer = cJSON_IsTrue(member)};
+    if (cJSON_IsString(member))
+        return (struct engine_value){.kind = ENGINE_TEXT, .text = member->valuestring};
+    if (cJSON_IsNumber(member))
+        return engine_float(member->valuedouble);
+    return (struct engine_value){.kind = cJSON_IsNull(member)    ? ENGINE_NULL
+                                         : cJSON_IsArray(member) ? ENGINE_ARRAY
+                                                                 : ENGINE_OBJECT};
+}
+
 static bool is_one_of(const char *key, const char *const *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -134,9 +147,10 @@ static int check_arguments(const struct looking *at)
         return -1;
     for (size_t i = 0; strict && i < sizeof integers / sizeof *integers; i++) {
         const cJSON *member = member_of(at, integers[i]);
-        if (is_set(member) && !(cJSON_IsNumber(member) && member->valuedouble == trunc(member->valuedouble)))
-            return engine_refuse(at->refusal, 400, "%s must be an integer, is %s", integers[i],
-                                 type_of(member));
+        bool whole = cJSON_IsNumber(member) && member->valuedouble == trunc(member->valuedouble);
+        struct engine_value value = value_of(member);
+        if (is_set(member) && !whole)
+            return sglang_wrong_type(&value, true, at->refusal);
     }
     return check_n(at);
 }
@@ -160,21 +174,9 @@ static const struct integer_field {
     {ENGINE_COMPLETIONS, "n", false},          {ENGINE_RESPONSES, "max_output_tokens", true},
 };
 
-/* A member as an integer behind the schema. */
 static int coerced(const struct looking *at, const char *key, struct engine_value *value)
 {
-    const cJSON *member = member_of(at, key);
-    *value = (struct engine_value){.kind = ENGINE_OBJECT};
-    if (cJSON_IsNull(member))
-        value->kind = ENGINE_NULL;
-    else if (cJSON_IsBool(member))
-        *value = (struct engine_value){.kind = ENGINE_BOOLEAN, .integer = cJSON_IsTrue(member)};
-    else if (cJSON_IsString(member))
-        *value = (struct engine_value){.kind = ENGINE_TEXT, .text = member->valuestring};
-    else if (cJSON_IsArray(member))
-        value->kind = ENGINE_ARRAY;
-    else if (cJSON_IsNumber(member))
-        *value = engine_float(member->valuedouble);
+    *value = value_of(member_of(at, key));
     return sglang_coerce(ENGINE_TOP_K, key, value, at->refusal);
 }
 

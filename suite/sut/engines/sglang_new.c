@@ -23,6 +23,26 @@ static bool is_strict(enum engine_parameter parameter, const struct engine_value
     return value->kind == ENGINE_INTEGER || value->kind == ENGINE_FLOAT;
 }
 
+int sglang_wrong_type(const struct engine_value *value, bool integer, struct engine_refusal *refusal)
+{
+    const char *expected = integer ? "i64" : "f64";
+    char text[40];
+    switch (value->kind) {
+    case ENGINE_TEXT:
+        return engine_refuse(refusal, 400, "invalid type: string \"%.100s\", expected %s", value->text,
+                             expected);
+    case ENGINE_BOOLEAN:
+        return engine_refuse(refusal, 400, "invalid type: boolean `%s`, expected %s",
+                             value->integer ? "true" : "false", expected);
+    case ENGINE_FLOAT:
+        return engine_refuse(refusal, 400, "invalid type: floating point `%s`, expected %s",
+                             engine_python_text(value, text, sizeof text), expected);
+    default:
+        return engine_refuse(refusal, 400, "invalid type: %s, expected %s",
+                             value->kind == ENGINE_ARRAY ? "sequence" : "map", expected);
+    }
+}
+
 static int resolve(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
                    struct engine_resolved *resolved, struct engine_refusal *refusal)
@@ -31,9 +51,7 @@ static int resolve(enum engine_reading reading, const struct engine_server *serv
         const struct engine_value *value = &request->at[p];
         if (reading == ENGINE_UPSTREAM && endpoint == ENGINE_GENERATE && engine_is_set(value) &&
             !is_strict(p, value))
-            return engine_refuse(refusal, 400, "%s must be %s, is %s", sglang_key(endpoint, p),
-                                 p == ENGINE_TOP_K || p == ENGINE_SEED ? "an integer" : "a number",
-                                 engine_json_type(value));
+            return sglang_wrong_type(value, p == ENGINE_TOP_K || p == ENGINE_SEED, refusal);
     }
     return sglang_resolve(reading, server, endpoint, request, resolved, refusal);
 }
