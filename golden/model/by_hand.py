@@ -57,6 +57,8 @@ PATHS = {
         "top-k-zero": (["not-verified"], {}, [{"top_k": 0}], refused("top_k must be -1 (disable) or at least 1, got 0.")),
         "top-k-below-2-31": (["top-k-overflow"], {}, [{}, {"top_k": 2**31 - 1}], routed("filtered")),
         "seed-2-63": (["seed-overflow"], DETERMINISTIC, [{"sampling_seed": 2**63}, {}], {"error": "a seed does not fit the batch's int64 tensor", "status": 0}),
+        "seed-2-63-greedy": (["seed-overflow"], DETERMINISTIC, [{"sampling_seed": 2**63, "temperature": 0.0}],
+                             {"error": "a seed does not fit the batch's int64 tensor", "status": 0}),
         "seed-2-63-unused": (["seed-overflow"], {}, [{"sampling_seed": 2**63}, {}], routed("gumbel")),
         "noise-by-rank": (["noise-key"], DETERMINISTIC, [{"top_k": 20}, {}], seeded("filtered")),
         "ascend": (["ascend"], {"backend": "ascend"}, [{}], routed("multinomial", backend="ascend")),
@@ -159,6 +161,9 @@ EFFECTIVE = {OLD: {
     "chat": {
         "unknown": (["unknown-member"], {}, {"unknown_key": 1}, parameters(), {"path": "gumbel"}),
         "max-tokens": (["length"], {}, {"max_tokens": -5, "max_completion_tokens": 3}, parameters(), {"path": "gumbel"}),
+        "max-tokens-negative": (["length"], {}, {"max_tokens": -1}, parameters(), refused("max_new_tokens must be at least 0, got -1.")),
+        "temperature-first": (["length"], {}, {"min_tokens": -1, "temperature": -1.0}, parameters(temperature=(-1.0, "request")),
+                              refused("temperature must be a non-negative finite number, got -1.0.")),
         "grammars": (["stops-and-grammars"], {}, {"regex": "a", "ebnf": "b"}, parameters(), refused("Only one of json_schema, regex, ebnf, or structural_tag can be set.")),
         "grammar-and-schema": (["stops-and-grammars"], {}, {"regex": "a", "json_schema": "{}"}, parameters(), {"path": "gumbel"}),
         "file-text": (["wrong-type", "status"], {"generation_config": {"top_p": "0.6"}}, {}, parameters(top_p=("0.6", "model")),
