@@ -186,7 +186,7 @@ EFFECTIVE = {OLD: {
         "text": (["wrong-type"], FILE, {"temperature": "0.5"}, parameters(**MODEL | {"temperature": (0.5, "request")}), {"path": "filtered"}),
         "array": (["wrong-type"], FILE, {"temperature": []}, None, refused("temperature must be a number, is an array")),
         "preferred": (["preferred-inert"], {"preferred": {"top_k": 40}}, {}, parameters(), {"path": "gumbel"}),
-        "top-k-50": (["class-defaults"], {"generation_config": {"top_k": 50}}, {}, parameters(top_k=(50, "model")), {"path": "filtered"}),
+        "top-k-50": (["class-defaults", "synthetic-file"], {"generation_config": {"top_k": 50}}, {}, parameters(top_k=(50, "model")), {"path": "filtered"}),
         "repetition": (["repetition-penalty"], {"generation_config": {"repetition_penalty": 1.05}}, {}, parameters(repetition_penalty=(1.05, "model")), {"path": "gumbel"}),
         "card": (["model-card"], {}, {"temperature": 0.7, "top_p": 0.8, "top_k": 20, "min_p": 0.0, "presence_penalty": 1.5, "repetition_penalty": 1.0},
                  parameters(temperature=(0.7, "request"), top_p=(0.8, "request"), min_p=(0.0, "request"), presence_penalty=(1.5, "request"),

@@ -89,6 +89,10 @@ NOTES = {
         "bug": "The same failed comparison is a server error on one endpoint and the client's on another.",
         "effect": "A string in the model's file is HTTP 500 on chat and 400 on responses.",
         "links": []},
+    "synthetic-file": {
+        "bug": "None: no model is known to ship this generation_config; it is made for the edge that it shows.",
+        "effect": "None of its own.",
+        "links": []},
     "boundary": {
         "bug": "A threshold is tested on a rounded value, or with the wrong one of < and <=.",
         "effect": "A temperature of 1e-6 is greedy, or a penalty of 2 is refused.",
@@ -101,8 +105,18 @@ CARD = {  # https://huggingface.co/Qwen/Qwen3.5-2B, recommended sampling paramet
     "thinking-text": {"temperature": 1.0, "top_p": 0.95, "top_k": 20, "min_p": 0.0, "presence_penalty": 1.5, "repetition_penalty": 1.0},
     "thinking-coding": {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "min_p": 0.0, "presence_penalty": 0.0, "repetition_penalty": 1.0},
 }
-# https://huggingface.co/Qwen/Qwen3.5-2B ships no such file; the article's for Qwen3: https://qwen.readthedocs.io/en/stable/getting_started/quickstart.html
-LLAMA = {"temperature": 0.6, "top_p": 0.9}  # with the class defaults as https://github.com/sgl-project/sglang/pull/11610 shows it
+# The five keys of files that real models ship, as facts: name: (public source at a commit, or where it is told; what it says). Qwen3.5-2B ships none.
+MODEL_FILES = {
+    "qwen3": ("https://qwen.readthedocs.io/en/stable/getting_started/quickstart.html", QWEN3),
+    "llama-3.2-1b": (GITHUB + "sgl-project/sglang/pull/11610", {"temperature": 0.6, "top_p": 0.9}),
+    "reflection-llama-3.1-70b": (GITHUB + "MiMiGame-1/Reflection-Llama-3.1-70B/blob/276a4a0a0a11bf9aec9be8d1196f0cd3e7ed482c/generation_config.json",
+                                 {"temperature": 0.7, "top_p": 0.95}),
+    "llama-2-7b": (GITHUB + "HamZil/Llama-2-7b-hf/blob/7b98be05b7ae501a207aadd47370757a5fd0a3e7/generation_config.json", {"temperature": 0.9, "top_p": 0.6}),
+    "atom-7b": (GITHUB + "HuengchI/Atom-7B/blob/cb7ca9691a562686eaade86999c43750bc978c1a/generation_config.json", {}),
+    "sakura-14b-qwen2.5": (GITHUB + "1235357/Backup_hf_sakura-14b-qwen2.5-v1.0-q6k/blob/aaa4eb12fd03690378331dc4de618c75b5e9bdba/generation_config.json",
+                           {"repetition_penalty": 1.05, "temperature": 0.1, "top_k": 30, "top_p": 0.3}),
+}
+LLAMA = MODEL_FILES["llama-3.2-1b"][1]
 FILE, OPENAI = {"generation_config": QWEN3}, {"generation_config": QWEN3, "sampling_defaults": "openai"}
 PREFERRED = {"preferred": {"temperature": 0.8, "top_k": 40, "top_p": 0.9, "min_p": 0.02, "repetition_penalty": 1.1}}
 ENDPOINTS = ("chat", "responses", "completions", "generate")
@@ -116,7 +130,6 @@ EVERYWHERE = {
     "file-empty": (["config-merge"], {"generation_config": {}}, {}),
     "file-nulls": (["config-merge"], {"generation_config": {"top_k": None, "temperature": 0.6, "top_p": None}}, {}),
     "file-repetition": (["repetition-penalty"], {"generation_config": {"repetition_penalty": 1.05}}, {}),
-    "llama-3.2-1b": (["class-defaults"], {"generation_config": LLAMA}, {}),
     "llama-3.2-1b/transformers-4": (["class-defaults"], {"generation_config": LLAMA, "transformers": "4"}, {}),
     "transformers-4-empty-file": (["class-defaults"], {"generation_config": {}, "transformers": "4"}, {}),
     "transformers-4-no-file": (["class-defaults"], {"transformers": "4"}, {}),
@@ -139,7 +152,8 @@ EVERYWHERE = {
     "preferred-zero": (["preferred-inert", "falsy-zero"], {"preferred": {"temperature": 0.0}}, {}),
     "preferred-null": (["preferred-inert", "null"], {"preferred": {"top_k": None, "min_p": 0.1}}, {}),
     "all-set": ([], FILE | PREFERRED, {"temperature": 0.5, "top_k": 3, "top_p": 0.5, "min_p": 0.25, "repetition_penalty": 1.5}),
-} | {f"null/{key}": (["null"], {"generation_config": QWEN3 | {"repetition_penalty": 1.05}} | PREFERRED, {key: None}) for key in FIVE} \
+} | {f"model/{name}": (["config-merge"], {"generation_config": values}, {}) for name, (_, values) in MODEL_FILES.items()} \
+  | {f"null/{key}": (["null"], {"generation_config": QWEN3 | {"repetition_penalty": 1.05}} | PREFERRED, {key: None}) for key in FIVE} \
   | {f"card/{name}": (["model-card"], {}, setting) for name, setting in CARD.items()} \
   | {f"card/{name}/file": (["model-card"], FILE, setting) for name, setting in CARD.items() if name == "non-thinking-text"}
 
@@ -212,6 +226,8 @@ def prefix(reading, engine):
 def effective_case(identity, flags, reading, engine, endpoint, server, request):
     """The body's seed is named as the endpoint names it; an endpoint without one drops it."""
     body = {("sampling_seed" if key == "seed" and endpoint == "generate" else key): value for key, value in request.items()}
+    if "generation_config" in server and server["generation_config"] not in [values for _, values in MODEL_FILES.values()]:
+        flags = flags + ["synthetic-file"]
     case = {"id": f"{prefix(reading, engine)}/{endpoint}/{identity}", "flags": flags, "server": encoded_server(server), "request": encoded(body)}
 
     def route():

@@ -15,7 +15,9 @@ from files import write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
-SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py"
+SGLANG = ("the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19, 0.5.20 and 0.5.23: "
+          "https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py")
+MODEL_FILES = "; generation_config of models: " + ", ".join(f"{name} {source}" for name, (source, _) in defaults_cases.MODEL_FILES.items()) + "; others are flagged synthetic-file"
 ENTRIES = {
     "equivalence/tables.json": {"kind": "model", "program": "golden/model/equivalence.py", "version": equivalence.VERSION, "python": PYTHON,
                                 "source": "exact law of the tables in golden/plans/, 60-digit decimals"},
@@ -28,7 +30,7 @@ ENTRIES = {
     "predicate/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
                                 "source": SGLANG + "; hashes of full products"},
     "defaults/effective.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
-                                "source": SGLANG},
+                                "source": SGLANG + MODEL_FILES},
     "defaults/normalize.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
                                 "source": SGLANG},
     "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
