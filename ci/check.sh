@@ -86,7 +86,11 @@ part_golden() {
     whole 'golden verify: errors planted in the model' python3 golden/model/test_planted.py "$build/samplegate"
 }
 
+# What a mutant shows is its one defect only if the sampler around it is sound.
 part_mutants() {
+    whole 'compare: reference, the clean mutant' bash -euo pipefail -c "
+        '$build/samplegate' compare --plan card --old reference:race --new '$build/mutants.so,id=clean' --json |
+        tail -n 1 | grep -o '\"verdict\":\"identical\"'"
     whole 'kill table (make mutants)' "$build/kill_table" "$build"
     cat "$logs/kill-table-(make-mutants).log"
 }
@@ -96,11 +100,20 @@ part_engines() {
     local gate=$build/samplegate torch='python:torch@/usr' work
     whole 'run quick: reference' "$gate" run --plan quick
     whole 'run quick: reference:categorical' "$gate" run --plan quick --sut reference:categorical
+    for sut in reference:race reference:seeded,filters=vllm-v1,penalties=vllm-v1 reference:gumbel,filters=llama.cpp \
+               reference:categorical,filters=flashinfer-joint engine:sglang-0.5.19 engine:sglang-0.5.20; do
+        whole "run card: $sut" "$gate" run --plan card --sut "$sut"
+    done
+    # SGLang's first seeded rule: 1,920 draws over 20 ids in both stages together.
+    whole 'run card: reference:seeded-2025 is rejected' bash -c "
+        '$gate' run --plan card --cell seeds-20 --sut reference:seeded-2025 | tee '$logs/seeded-2025.txt'
+        [ \${PIPESTATUS[0]} -eq 1 ] && grep -q '^FAIL dependence.seed on seeds-20' '$logs/seeded-2025.txt'"
     # One cell of a plan is no verdict on an upgrade, but its tokens are all there to compare.
     if [ -x "$build/tests/shim-host" ]; then
         whole 'compare: reference, cuda kernels on the host' bash -euo pipefail -c "
             '$gate' compare --plan quick --cell peaked-3 --old reference:race --new 'exec:$build/tests/shim-host cuda:race' --allow-inconclusive --json |
             tail -n 1 | grep -o '50000 of 50000 tokens equal on the same seeds'"
+        whole 'run card: cuda kernels on the host, by seed' "$gate" run --plan card --cell again-2 --sut "exec:$build/tests/shim-host cuda:seeded"
     fi
     if /usr/bin/python3 -I -c 'import torch' 2>/dev/null; then
         whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"

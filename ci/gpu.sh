@@ -116,6 +116,10 @@ if why=$("$build/samplegate-host" cuda:race </dev/null 2>&1); then
         suite/sut/examples/sampler.cu -o "$log/sampler-cuda.so"; then
         step example "$build/samplegate" run --sut "$log/sampler-cuda.so,device=cuda" --plan quick --require gpu --out "$log/example" || true
     fi
+    # Same seed, same token as the reference's golden, whatever the batch; and what else the kernels claim.
+    for rule in race seeded; do
+        step "cuda-$rule-card" "$build/samplegate" run --sut "cuda:$rule" --plan card --require gpu --out "$log/cuda-$rule-card" || true
+    done
     sanitizer=$(command -v compute-sanitizer || ls "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer 2>/dev/null || true)
     if [ -n "$sanitizer" ]; then sanitize; else not_run+=('compute-sanitizer (not installed)'); fi
 else

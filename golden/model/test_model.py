@@ -11,6 +11,7 @@ from itertools import product
 import boundary_cases
 import by_hand
 import defaults
+import determinism
 import defaults_cases
 import dependence
 import expectations
@@ -360,6 +361,13 @@ class Requests(unittest.TestCase):
         asked = {"repetition_penalty": 2, "frequency_penalty": 0.5, "presence_penalty": 0.25, "prompt": (3,), "output": (0, 0, 1, 2)}
         # 1 - 2/2 - 1/4 = -1/4, doubled; -1 - 1/2 - 1/4 doubled; in the prompt only: halved
         self.assertEqual(penalised(units, asked), [-512, -3584, None, 1024, 0])
+
+    def test_ties_are_ties(self):
+        for seed, position, _ in determinism.TIE_RUNS:
+            noise = words(seed, position, 32768, RACE_STREAM)
+            best = max(noise)  # the least q
+            self.assertEqual(noise.count(best), 2)
+            self.assertEqual(tokens.race_token(Law([0] * 32768, 1), tokens.RaceNoise, seed, position)[0], noise.index(best))
 
     def test_batches_hold_the_same_requests(self):
         orders = replay.batches(replay.REQUESTS)

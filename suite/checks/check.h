@@ -135,6 +135,9 @@ void check_determinism_process(const struct check *, const struct check_input *,
 void check_determinism_neighbour(const struct check *, const struct check_input *, struct evidence *);
 void check_determinism_seed(const struct check *, const struct check_input *, struct evidence *);
 void check_determinism_tokens(const struct check *, const struct check_input *, struct evidence *);
+void check_replay_batch(const struct check *, const struct check_input *, struct evidence *);
+void check_replay_kept(const struct check *, const struct check_input *, struct evidence *);
+void check_replay_tokens(const struct check *, const struct check_input *, struct evidence *);
 void check_row(const struct check *, const struct check_input *, struct evidence *);
 void check_position(const struct check *, const struct check_input *, struct evidence *);
 void check_seed(const struct check *, const struct check_input *, struct evidence *);

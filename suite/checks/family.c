@@ -4,12 +4,14 @@
 #include "suite/checks/boundary/cases.h"
 #include "suite/checks/dependence/lines.h"
 #include "suite/checks/determinism/lines.h"
+#include "suite/checks/replay/lines.h"
 #include "suite/checks/questions.h"
 
 static const struct family families[] = {
     {FAMILY_BOUNDARY, boundary_script},
     {FAMILY_DETERMINISM, determinism_script},
     {FAMILY_DEPENDENCE, dependence_script},
+    {FAMILY_REPLAY, replay_script},
     {FAMILY_PREDICATE, questions_script},
     {FAMILY_DEFAULTS, questions_script},
 };

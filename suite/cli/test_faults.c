@@ -126,6 +126,15 @@ static void a_worker_that_cannot_start_is_refused(void **state)
     }
 }
 
+/* A check that has nothing to say has not passed. */
+static void nothing_judged_is_no_pass(void **state)
+{
+    (void)state;
+    child_start("exec \"$B\"/samplegate run --sut reference:greedy --plan card --check determinism.tokens "
+                "--cell again-50257 --jobs 1");
+    child_judged(77, "skipped: no selected check has anything to judge");
+}
+
 static void a_python_worker_that_cannot_start_is_refused(void **state)
 {
     (void)state;
@@ -360,6 +369,7 @@ int main(void)
         cmocka_unit_test(a_worker_that_breaks_is_a_red_cell),
         cmocka_unit_test(a_worker_that_hangs_is_a_red_cell),
         cmocka_unit_test(a_worker_that_cannot_start_is_refused),
+        cmocka_unit_test(nothing_judged_is_no_pass),
         cmocka_unit_test(a_python_worker_that_cannot_start_is_refused),
         cmocka_unit_test(an_exception_in_python_is_a_red_cell),
         cmocka_unit_test(a_plugin_that_breaks_is_a_red_cell),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "suite/checks/family.h"
 #include "suite/judge/verdict.h"
 
 static double smallest_epsilon(const struct plan *plan)
@@ -25,6 +26,16 @@ static const struct cell_result *not_run(const struct session *session)
         if (result->cell->family == FAMILY_EQUIVALENCE && (!result->selected || result->state != CELL_RAN))
             return result;
     }
+    return NULL;
+}
+
+/* A cell beyond the law (seeds, filters, batches, routes) that old ran and new cannot: a promise that is gone. Or NULL. */
+static const struct cell_result *given_up(const struct session *old, const struct session *new)
+{
+    for (size_t i = 0; i < new->plan->cells; i++)
+        if (family_scripted(new->plan->cell[i].family) && old->cell[i].state == CELL_RAN &&
+            new->cell[i].state == CELL_SKIPPED)
+            return &new->cell[i];
     return NULL;
 }
 
@@ -65,7 +76,10 @@ static bool undecided(const struct session *old, const struct session *new, cons
 {
     const struct cell_result *missing = not_run(new) ? not_run(new) : not_run(old);
     const struct check *unchecked = not_checked(new);
-    if (missing)
+    const struct cell_result *gone = given_up(old, new);
+    if (gone)
+        say(verdict, "cell %s ran on old, and new gives it up: %.200s", gone->cell->name, gone->why);
+    else if (missing)
         say(verdict, "cell %s did not run: %.200s", missing->cell->name,
             missing->selected ? missing->why : "--cell leaves it out");
     else if (unchecked)
@@ -120,14 +134,16 @@ struct verdict verdict_compare(const struct session *old, struct session *new, s
     } else if (sum.introduced) {
         verdict =
             (struct verdict){.word = "different", .exit = EXIT_FAIL, .within_epsilon = sum.within_epsilon};
-        say(&verdict, "%s%zu statistics of new rejected that old passes, first on %s (U there %.4f)",
-            sum.within_epsilon ? "but within epsilon: " : "", sum.introduced, sum.first->cell->name,
-            sum.first->bound.upper);
+        say(&verdict, "%s%zu statistics of new rejected that old passes, first on %s",
+            sum.within_epsilon ? "but within epsilon: " : "", sum.introduced, sum.first->cell->name);
+        if (sum.first->cell->family == FAMILY_EQUIVALENCE)
+            say(&verdict, " (U there %.4f)", sum.first->bound.upper);
     } else if (lacks) {
         verdict = (struct verdict){.word = "fail", .exit = EXIT_FAIL};
         say(&verdict, "--require %s: not run by %s (device %s)", lacks, new_lacks ? "new" : "old",
             new_lacks ? new->sut.device : old->sut.device);
-    } else if (sum.rows && !sum.differ && identity <= smallest_epsilon(new->plan) && whole(old, new)) {
+    } else if (sum.rows && !sum.differ && identity <= smallest_epsilon(new->plan) && whole(old, new) &&
+               !given_up(old, new)) {
         verdict = (struct verdict){.word = "identical", .exit = EXIT_PASS};
         say(&verdict,
             "the same token in %llu of %llu rows on the same seeds: U = %.2e for this plan's mix of rows",

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define PLAN_TABLES_MAX 256
 #define PLAN_CELLS_MAX 4096
 #define DRAWS_MAX 1000000000
+#define DRAWS_SCRIPTED_MAX (1 << 20) /* a script holds all its draws at once, and a message a line's */
 #define BATCH_SIZE_MAX 65536
 #define PAD_MAX 65536
 #define SHARE_MAX 1000000 /* greatest denominator: share * draws stays within 64 bits */
@@ -166,6 +168,12 @@ static int read_certificate(struct plan_cell *cell, const struct json_cursor *at
     return 0;
 }
 
+/* Engines compute in fp32: beyond it no sampler can do what is asked, and the plan is wrong, not the sampler. */
+static bool fits_fp32(double value, bool positive)
+{
+    return isfinite((float)value) && (!positive || (float)value > 0);
+}
+
 /* What is asked of a row beside the temperature. */
 static int read_parameters(struct plan_cell *cell, const struct json_cursor *at, struct trouble *trouble)
 {
@@ -182,6 +190,12 @@ static int read_parameters(struct plan_cell *cell, const struct json_cursor *at,
             "0, min_p 0 to 1, repetition_penalty above 0, finite penalties, ids 0 to %zu, min_tokens "
             "at least 0",
             refused, vocab - 1);
+    const struct law_edits *edits = &cell->parameters.edits;
+    if (!fits_fp32(edits->repetition, true) || !fits_fp32(edits->frequency, false) ||
+        !fits_fp32(edits->presence, false))
+        return json_trouble(&object, trouble,
+                            "a penalty is not what fp32 can hold: at most 3.4e38 either way, "
+                            "repetition_penalty at least 1e-45");
     cell->parametered = law_limits_any(&cell->parameters.limits) || law_edits_any(&cell->parameters.edits);
     return cell->parametered ? 0 : json_trouble(&object, trouble, "asks for nothing; leave it out");
 }
@@ -211,8 +225,10 @@ static int read_cell(const struct plan *plan, struct plan_cell *cell, const stru
         return json_trouble(at, trouble, "this build has no check of family %s", cell_family_names[family]);
     bool table = keys[family] != expected;
     if (json_known_keys(at, keys[family], trouble) || json_string(at, "name", &name, trouble) ||
-        (table && (read_cell_table(plan, cell, at, trouble) ||
-                   json_integer(at, "draws", 1, DRAWS_MAX, &draws, trouble))) ||
+        (table &&
+         (read_cell_table(plan, cell, at, trouble) ||
+          json_integer(at, "draws", 1, family_scripted(cell->family) ? DRAWS_SCRIPTED_MAX : DRAWS_MAX, &draws,
+                       trouble))) ||
         (json_has(at, "temperature") &&
          json_number(at, "temperature", 0, DBL_MAX, &cell->temperature, trouble)) ||
         (json_has(at, "published") && json_string(at, "published", &published, trouble)) ||
@@ -223,6 +239,9 @@ static int read_cell(const struct plan *plan, struct plan_cell *cell, const stru
         return json_trouble(at, trouble, "\"name\" must be " JSON_NAME_RULE);
     if (cell->temperature <= 0)
         return json_trouble(at, trouble, "\"temperature\" must be above 0 (greedy is another rule)");
+    if (!fits_fp32(cell->temperature, true))
+        return json_trouble(at, trouble, "\"temperature\" must be what fp32 can hold: 1e-45 to 3.4e38, is %g",
+                            cell->temperature);
     if (strlen(published) >= sizeof cell->published)
         return json_trouble(at, trouble, "\"published\" may have at most %zu bytes",
                             sizeof cell->published - 1);

@@ -100,6 +100,14 @@ uint64_t script_draws(const struct script *script)
     return draws;
 }
 
+size_t script_unsupported(const struct script *script)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < script->lines; i++)
+        lines += script->line[i].state == LINE_UNSUPPORTED;
+    return lines;
+}
+
 void script_address(struct script *script, const char *cell, int stage)
 {
     for (size_t i = 0; i < script->lines; i++) {

@@ -54,6 +54,8 @@ struct script_line *script_ask(struct script *script, const char *name, const ch
 const struct script_line *script_find(const struct script *script, const char *name);
 /* All draws of its lines. */
 uint64_t script_draws(const struct script *script);
+/* How many of its lines were answered "unsupported". */
+size_t script_unsupported(const struct script *script);
 
 /* Name the cell, stage and place of every line in its request. */
 void script_address(struct script *script, const char *cell, int stage);

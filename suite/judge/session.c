@@ -195,6 +195,10 @@ static void judge_stage_one(struct session *session)
             else
                 session->plain++;
         }
+        /* What no check could look at has not passed: every answer that one needs was "unsupported", or unclaimed. */
+        if (family_scripted(result->cell->family) && result->evidence.count == 0)
+            skip(result, "no selected check has anything to judge: the sampler answered too little, or "
+                         "claims too little");
     }
 }
 

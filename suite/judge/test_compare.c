@@ -63,6 +63,23 @@ static void certificates_make_equivalent(void **state)
     world_free(world);
 }
 
+static void a_promise_given_up_is_told(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    world->cell.family = FAMILY_DETERMINISM;
+    world->result[1].state = CELL_SKIPPED;
+    strcpy(world->result[1].why, "the sampler takes no seeds");
+    struct verdict verdict =
+        verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
+    assert_int_equal(verdict.exit, EXIT_INCONCLUSIVE);
+    assert_non_null(strstr(verdict.sentence, "new gives it up: the sampler takes no seeds"));
+    world->result[0].state = CELL_SKIPPED; /* old never had it */
+    verdict = verdict_compare(&world->session[0], &world->session[1], world->change, NULL, false);
+    assert_null(strstr(verdict.sentence, "gives it up"));
+    world_free(world);
+}
+
 static void a_new_rejection_is_different(void **state)
 {
     (void)state;
@@ -305,6 +322,7 @@ int main(void)
         cmocka_unit_test(equal_tokens_are_identical),
         cmocka_unit_test(too_few_rows_are_not_identical),
         cmocka_unit_test(certificates_make_equivalent),
+        cmocka_unit_test(a_promise_given_up_is_told),
         cmocka_unit_test(a_new_rejection_is_different),
         cmocka_unit_test(an_old_rejection_does_not_block),
         cmocka_unit_test(another_statistic_does_not_excuse),

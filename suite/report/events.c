@@ -119,6 +119,7 @@ static cJSON *event_cell(const struct cell_result *result, const char *role)
     if (result->state == CELL_RAN && result->script[0].lines) {
         cJSON_AddNumberToObject(json, "messages", (double)result->script[0].lines);
         add_u64(json, "draws", script_draws(&result->script[0]));
+        cJSON_AddNumberToObject(json, "unsupported", (double)script_unsupported(&result->script[0]));
     }
     if (*cell->published)
         cJSON_AddStringToObject(json, "published", cell->published);

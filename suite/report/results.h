@@ -10,7 +10,7 @@
  *           |   certify (none ids bins), certified, draws_needed
  *           |   agreement that ran: rows, mismatches, near_ties, near_ties_expected, unexplained,
  *           |   mismatch_bound
- *           |   other families that ran: messages, draws (of stage one)
+ *           |   other families that ran: messages, draws (of stage one), unsupported (messages answered so)
  * statistic | [sut], cell, check, statistic, kind (plain fine violation), p, p_beyond, value, expected,
  *           |   level, flagged, rejected, [p_second], [smallest_effect], [text],
  *           |   [standing]: "pre-existing" or "fixed", against the old sampler or the baseline

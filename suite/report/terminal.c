@@ -111,13 +111,16 @@ static void script_line_show(const struct cell_result *result, const char *word)
 {
     const struct script *script = &result->script[0];
     size_t questions = 0;
-    char asked[48] = "";
+    const size_t unsupported = script_unsupported(script);
+    char asked[48] = "", not_done[48] = "";
     for (size_t i = 0; i < script->lines; i++)
         questions += script->line[i].questions;
     if (questions)
         snprintf(asked, sizeof asked, "%zu questions in ", questions);
-    printf("  %-19s %7s %9llu   %s%zu messages, %zu statistics   %s%s%s\n", result->cell->name,
-           vocab_words(result), (unsigned long long)script_draws(script), asked, script->lines,
+    if (unsupported) /* not a failure, and not passed either */
+        snprintf(not_done, sizeof not_done, " (%zu unsupported)", unsupported);
+    printf("  %-19s %7s %9llu   %s%zu messages%s, %zu statistics   %s%s%s\n", result->cell->name,
+           vocab_words(result), (unsigned long long)script_draws(script), asked, script->lines, not_done,
            result->evidence.count, word_colour(word), word, PLAIN);
 }
 

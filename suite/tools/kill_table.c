@@ -3,7 +3,7 @@
  *
  * Usage: kill_table BUILD [--others]. First the clean sampler of each table passes every check of every cell
  * used. --others runs each mutant through all checks, to show who else sees it (slower). It fails if a mutant
- * survives or if a check has no mutant. */
+ * survives, if a check has no mutant, or if a family or a kind has too few. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include "suite/sut/mutants/about.h"
 #include "suite/sut/mutants/engines.h"
 
+#define FAMILY_LEAST 4 /* mutants that each family of checks must kill, ... */
+#define KIND_LEAST 8   /* ... and that there must be of each kind */
 #define PLANS_MAX 8
 
 /* The tables of mutants: their rows, and how a SPEC names one (BUILD, id). */
@@ -61,12 +63,6 @@ static size_t check_named(const char *key)
     while (i < check_registry_count && strcmp(check_registry[i].key, key))
         i++;
     return i;
-}
-
-/* False for the clean one, and for a mutant whose check is not there yet. */
-static bool has_check(const struct mutant_about *about)
-{
-    return about->check && check_named(about->check) < check_registry_count;
 }
 
 /* "PLAN/CELL": the plan, and the cell's index in it. NULL with trouble. */
@@ -188,7 +184,7 @@ static bool cell_used(size_t table, const struct plan *plan, const struct plan_c
     const size_t length = strlen(plan->name);
     const struct mutant_about *about;
     for (size_t i = 0; (about = tables[table].about(i)); i++)
-        if (has_check(about) && !strncmp(about->cell, plan->name, length) && about->cell[length] == '/' &&
+        if (about->check && !strncmp(about->cell, plan->name, length) && about->cell[length] == '/' &&
             !strcmp(about->cell + length + 1, cell->name))
             return true;
     return false;
@@ -240,16 +236,22 @@ static bool tables_clean(const char *build, struct tally *tally, struct trouble 
     size_t cell;
     bool passes = true;
     for (size_t t = 0; t < TABLES; t++)
-        for (size_t i = 0; (about = tables[t].about(i)); i++)
-            if (has_check(about) && !meeting_plan(about->cell, &cell, trouble))
+        for (size_t i = 0; (about = tables[t].about(i)); i++) {
+            if (about->check && check_named(about->check) == check_registry_count) {
+                trouble_set(trouble, EXIT_USAGE, "mutant %s is for check %s, which there is not", about->id,
+                            about->check);
                 return false;
+            }
+            if (about->check && !meeting_plan(about->cell, &cell, trouble))
+                return false;
+        }
     for (size_t t = 0; t < TABLES; t++)
         for (size_t p = 0; p < PLANS_MAX && plans[p].cells; p++)
             passes &= clean_passes(t, &plans[p], build, tally, trouble);
     return passes;
 }
 
-/* Killed mutants by family and by kind; false if a check has none. */
+/* Killed mutants by family and by kind; false if a check has none, or one of these too few. */
 static bool print_counts(const struct tally *tally)
 {
     bool enough = true;
@@ -260,10 +262,15 @@ static bool print_counts(const struct tally *tally)
         size_t killed = 0;
         for (last = i; last < check_registry_count && !strncmp(check_registry[last].key, key, length); last++)
             killed += tally->check[last];
-        printf("family %-12.*s %3zu killed by %zu checks\n", (int)length - 1, key, killed, last - i);
+        printf("family %-12.*s %3zu killed by %zu checks%s\n", (int)length - 1, key, killed, last - i,
+               killed < FAMILY_LEAST ? ": too few" : "");
+        enough &= killed >= FAMILY_LEAST;
     }
-    for (int kind = 0; kind < MUTANT_KINDS; kind++)
-        printf("kind   %-12s %3zu killed\n", kind_name[kind], tally->kind[kind]);
+    for (int kind = 0; kind < MUTANT_KINDS; kind++) {
+        printf("kind   %-12s %3zu killed%s\n", kind_name[kind], tally->kind[kind],
+               tally->kind[kind] < KIND_LEAST ? ": too few" : "");
+        enough &= tally->kind[kind] >= KIND_LEAST;
+    }
     for (size_t i = 0; i < check_registry_count; i++)
         if (!tally->check[i]) {
             printf("%s has no mutant that it kills\n", check_registry[i].key);
@@ -292,7 +299,7 @@ int main(int argc, char **argv)
     const struct mutant_about *about;
     for (size_t t = 0; t < TABLES && clean; t++)
         for (size_t i = 0; (about = tables[t].about(i)) && !trouble.exit; i++)
-            if (has_check(about))
+            if (about->check)
                 mutant_run(about, argv[1], t, others, &tally, &trouble);
     const bool enough = clean && !trouble.exit && print_counts(&tally) && tally.killed == tally.mutants;
     for (size_t p = 0; p < PLANS_MAX; p++)

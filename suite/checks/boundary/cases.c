@@ -121,7 +121,7 @@ static void place(struct boundary_asks *asks, int stage)
     for (size_t i = 0; i < asks->count; i++) {
         struct boundary_ask *ask = &asks->ask[i];
         if (is_alone(ask))
-            snprintf(ask->line, sizeof ask->line, "%.40s", ask->of.id);
+            snprintf(ask->line, sizeof ask->line, "%zu-%.24s", i, ask->of.id); /* no other line's name */
         else
             snprintf(ask->line, sizeof ask->line, "%s-of-%zu",
                      ask->of.kind == VALUE_LOGITS ? "logits" : "weights", ask->of.vocab);

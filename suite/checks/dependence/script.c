@@ -54,8 +54,9 @@ enum script_start dependence_script(const struct script_input *input, struct scr
     (void)why_bytes;
     const bool seeded = sut_can(input->sut, "seeded");
     const uint64_t lines = seeded ? 4 : 2;
-    const uint64_t draws = input->cell->draws * (input->stage == 2 ? BUDGET_SECOND_DRAWS : 1) / lines;
-    const uint64_t whole_calls = (draws + DEPENDENCE_ROWS - 1) / DEPENDENCE_ROWS * DEPENDENCE_ROWS;
+    const uint64_t draws = input->cell->draws * (input->stage == 2 ? BUDGET_SECOND_DRAWS : 1);
+    const uint64_t calls = (draws + lines * DEPENDENCE_ROWS - 1) / (lines * DEPENDENCE_ROWS);
+    const uint64_t whole_calls = calls * DEPENDENCE_ROWS; /* of each line */
     const bool fresh = first_cell(input->plan, input->cell);
     line_add(input, script, "calls-32", DEPENDENCE_ROWS, whole_calls)->fresh = fresh;
     line_add(input, script, "calls-8", DEPENDENCE_ROWS_FEW, whole_calls)->fresh = fresh;

@@ -261,6 +261,12 @@ static void lines_ask_for_fresh_draws(void **state)
     }
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(script[0].line[i].fresh, i < 2);
+    for (cell.draws = 1; cell.draws < 5; cell.draws++) { /* no line is empty, however few are asked for */
+        struct script few = {0};
+        build(&few, &sut, 1);
+        assert_int_equal(script_draws(&few), 4 * DEPENDENCE_ROWS);
+        script_free(&few);
+    }
     for (int stage = 0; stage < 2; stage++) {
         const struct script_line *positions = script_find(&script[stage], "positions"),
                                  *seeds = script_find(&script[stage], "seeds");

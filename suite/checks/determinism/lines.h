@@ -5,14 +5,16 @@
  * line                  | layout                                       | kinds of defect that show there
  * base                  | 32 a call                                    |
  * again, fresh          | the same; in a process of its own            | seed ignored, or mixed with the process or its state
- * batch-1, -8, -64      | other sizes of call                          | first row's seed for all; first row from another state;
+ * batch-1, -8, -33, ... | other sizes of call                          | first row's seed for all; first row from another state;
  *                       |                                              | seed captured at the first call; kernels by size
  * reversed, permuted    | other places in the call, other neighbours   | seed looked up by slot; place mixed into the noise
  * by-seed               | a request at a time                          | stale slot after compaction; state advanced by the call
  * neighbours            | every other row from another row, warmer     | parameters or rows of a neighbour; noise by row
  * filtered              | one row of each call has top_k 2             | another path, with other noise, for the whole call
  * plus-one, plus-2^32   | every seed one, or 2^32, further             | seed ignored, constant, or cut to 32 bits
- * special, special-again| seeds -2^63, -1, 0, 2^63 - 1; twice          | sentinels that mean "no seed"; signs lost
+ * position-2^16         | every position 2^16 further                  | positions cut short
+ * special, special-again| the ends of 64 bits, -1 and 0, and what they | sentinels that mean "no seed", or a default; signs
+ *                       | may be taken for; twice                      | lost; widths
  * golden-N              | golden/determinism/tokens.json, if this      | positions cut short, hash or key changed, ties the other
  *                       | sampler's contract names the rule            | way, another filter
  *
@@ -24,7 +26,7 @@
 #include "suite/checks/keying.h"
 
 #define DETERMINISM_LANES 32
-#define DETERMINISM_SPECIALS 4
+#define DETERMINISM_SPECIALS 8
 extern const int64_t determinism_special[DETERMINISM_SPECIALS];
 
 /* Where the draws of the cell stand in a line. */

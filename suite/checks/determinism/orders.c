@@ -1,14 +1,19 @@
 /* orders.c: the lines that repeat the cell's draws, and where each draw stands in them. */
 #include "suite/checks/determinism/lines.h"
 
-const int64_t determinism_special[DETERMINISM_SPECIALS] = {INT64_MIN, -1, 0, INT64_MAX};
+/* -1 and 0 mean "none" somewhere, and 42 is a default; without its sign the second is the last, and -1 is 1; cut to 32 bits,
+ * 2^32 is 0. */
+const int64_t determinism_special[DETERMINISM_SPECIALS] = {INT64_MIN, INT64_MIN + 1,    -1,       0, 1,
+                                                           42,        (int64_t)1 << 32, INT64_MAX};
 
 const struct determinism_line determinism_line[] = {
     {"again", 32, false, ORDER_SAME, PROMISE_PROCESS},
     {"fresh", 32, true, ORDER_SAME, PROMISE_PROCESS},
     {"batch-1", 1, false, ORDER_SAME, PROMISE_BATCH},
     {"batch-8", 8, false, ORDER_SAME, PROMISE_BATCH},
+    {"batch-33", 33, false, ORDER_SAME, PROMISE_BATCH}, /* no power of two: sizes that are padded */
     {"batch-64", 64, false, ORDER_SAME, PROMISE_BATCH},
+    {"batch-256", 256, false, ORDER_SAME, PROMISE_BATCH},
     {"reversed", 32, false, ORDER_REVERSED, PROMISE_BATCH},
     {"permuted", 32, false, ORDER_PERMUTED, PROMISE_BATCH},
     {"by-seed", 32, false, ORDER_BY_SEED, PROMISE_BATCH},

@@ -10,6 +10,7 @@
 #define WARMER 0.5 /* a neighbour's temperature */
 #define NEIGHBOUR_TOP_K 2
 #define FAR ((int64_t)1 << 32)
+#define FURTHER ((int64_t)1 << 16) /* within what long contexts reach */
 
 /* What a cell draws at a stage. */
 struct draws {
@@ -120,15 +121,16 @@ static void line_repeat(const struct draws *draws, struct script *script, const 
     (like->order == ORDER_EVEN ? line_neighbours : line_plain)(draws->input, script, line);
 }
 
-/* The cell's draws with every seed so much further. */
-static void line_shifted(const struct draws *draws, struct script *script, const char *name, int64_t shift)
+/* The cell's draws with every seed and every position so much further. */
+static void line_shifted(const struct draws *draws, struct script *script, const char *name, int64_t seeds,
+                         int64_t positions)
 {
     int64_t *seed, *position;
     struct script_line *line =
         line_add(draws, script, name, DETERMINISM_LANES, draws->count, &seed, &position);
     for (uint64_t d = 0; d < draws->count; d++) {
-        seed[d] = draws->lane[d % DETERMINISM_LANES] + shift;
-        position[d] = position_of(draws, d);
+        seed[d] = draws->lane[d % DETERMINISM_LANES] + seeds;
+        position[d] = position_of(draws, d) + positions;
     }
     line_plain(draws->input, script, line);
 }
@@ -213,8 +215,9 @@ enum script_start determinism_script(const struct script_input *input, struct sc
             if (promise != PROMISE_FILTERED || sut_can(input->sut, "top_k"))
                 line_repeat(&draws, script, &determinism_line[i]);
     }
-    line_shifted(&draws, script, "plus-one", 1);
-    line_shifted(&draws, script, "plus-2^32", FAR);
+    line_shifted(&draws, script, "plus-one", 1, 0);
+    line_shifted(&draws, script, "plus-2^32", FAR, 0);
+    line_shifted(&draws, script, "position-2^16", 0, FURTHER);
     line_special(&draws, script, "special", DETERMINISM_LANES, false);
     line_special(&draws, script, "special-again", DETERMINISM_LANES, true);
     for (size_t i = 0; i < golden.cases; i++)

@@ -1,5 +1,6 @@
 /* seed.c: every seed is a seed: another one gives other tokens, and the ends of 64 bits and -1 and 0 are seeds too.
- * Sees: seeds ignored, constant, cut to 32 bits, taken for "none", without their sign; positions ignored.
+ * Sees: seeds ignored, constant, cut to 32 bits, taken for "none", without their sign; positions ignored or cut
+ * to 16 bits.
  * Cannot see: tokens that are reproducibly not those of the rule (determinism.tokens does). */
 #include <inttypes.h>
 #include <math.h>
@@ -134,6 +135,7 @@ void check_determinism_seed(const struct check *check, const struct check_input 
         return;
     add_shifted(check, input, "plus-one", "a seed and the next", evidence);
     add_shifted(check, input, "plus-2^32", "a seed and itself plus 2^32", evidence);
+    add_shifted(check, input, "position-2^16", "a position and itself plus 2^16", evidence);
     add_positions(check, input, evidence);
     add_special(check, input, evidence);
 }

@@ -30,12 +30,12 @@ int32_t mutant_id_drift(const struct mutant_draw *draw, int32_t token)
     return lower;
 }
 
-/* One draw in a hundred is uniform over the ids that can come. */
+/* One draw in thirty is uniform over the ids that can come. */
 int32_t mutant_uniform_leak(const struct mutant_draw *draw, int32_t token)
 {
     const struct mutant_row *row = draw->row;
     uint32_t possible = 0;
-    if (mutant_word(draw, 0) >= UINT32_MAX / 100)
+    if (mutant_word(draw, 0) >= UINT32_MAX / 30)
         return token;
     for (size_t i = 0; i < row->vocab; i++)
         possible += row->kept[i];
@@ -44,4 +44,16 @@ int32_t mutant_uniform_leak(const struct mutant_draw *draw, int32_t token)
         if (row->kept[i] && left-- == 0)
             return (int32_t)i;
     return token;
+}
+
+/* A greedy request, said as top_k 1, goes through a reduction that keeps the later of two equals. */
+int32_t mutant_greedy_highest(const struct mutant_draw *draw, int32_t token)
+{
+    if (token < 0 || draw->request->filter.top_k != 1)
+        return token;
+    int32_t highest = token;
+    for (size_t i = (size_t)token; i < draw->row->vocab; i++)
+        if (draw->request->values[i] == draw->request->values[token])
+            highest = (int32_t)i;
+    return highest;
 }

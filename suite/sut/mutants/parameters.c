@@ -33,6 +33,30 @@ void mutant_top_p_zero(struct mutant_batch *batch)
             batch->request[d].filter.top_p = 1;
 }
 
+/* Candidates are kept in a buffer of 1,024. */
+void mutant_top_k_capped(struct mutant_batch *batch)
+{
+    for (size_t d = 0; d < batch->draws; d++)
+        if (batch->request[d].filter.top_k > 1024)
+            batch->request[d].filter.top_k = 1024;
+}
+
+/* A temperature near 0 is taken for 0. */
+void mutant_cold_greedy(struct mutant_batch *batch)
+{
+    for (size_t d = 0; d < batch->draws; d++)
+        if (batch->request[d].temperature < 0.1)
+            batch->request[d].filter.top_k = 1;
+}
+
+/* A temperature has a range, and what is beyond is moved to its end. */
+void mutant_hot_clamped(struct mutant_batch *batch)
+{
+    for (size_t d = 0; d < batch->draws; d++)
+        if (batch->request[d].temperature > 2)
+            batch->request[d].temperature = 2;
+}
+
 /* A cut "close enough" for speed. */
 void mutant_top_p_approximate(struct mutant_batch *batch)
 {

@@ -225,9 +225,10 @@ const struct samplegate_plugin *samplegate_plugin(void)
         .name = "mutants",
         .version = "0.1.0",
         .capabilities = CAPABILITIES,
-        .contract = "{\"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", "
-                    "\"tie_rule\": \"lowest id\", \"nan_policy\": \"never drawn\", "
-                    "\"filters\": \"sglang-pytorch\", \"penalties\": \"sglang\"}",
+        .contract =
+            "{\"rule\": \"race\", \"rng_keying\": \"seed, position, column\", \"bitwise\": \"any device\", "
+            "\"tie_rule\": \"lowest id\", \"filters\": \"sglang-pytorch\", \"penalties\": \"sglang\", "
+            "\"nan_policy\": \"never drawn\", \"weights\": \"any scale\"}",
         .open = plugin_open,
         .sample = plugin_sample,
         .reset = plugin_reset,

@@ -10,6 +10,22 @@ void mutant_position_ignored(struct mutant_batch *batch)
             batch->request[d].position = 0;
 }
 
+/* The sign of a 32-bit position is lost. */
+void mutant_position_short(struct mutant_batch *batch)
+{
+    for (size_t d = 0; d < batch->draws; d++)
+        if (batch->request[d].seeded)
+            batch->request[d].position &= INT32_MAX;
+}
+
+/* A position has 16 bits: text beyond 65,536 tokens repeats its noise. */
+void mutant_position_16_bits(struct mutant_batch *batch)
+{
+    for (size_t d = 0; d < batch->draws; d++)
+        if (batch->request[d].seeded)
+            batch->request[d].position &= UINT16_MAX;
+}
+
 /* Four positions share one block of noise. */
 void mutant_position_window(struct mutant_batch *batch)
 {

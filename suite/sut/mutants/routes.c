@@ -118,9 +118,8 @@ void mutant_history_shifted(struct mutant_batch *batch)
 
 void mutant_mask_first(struct mutant_batch *batch)
 {
-    for (size_t d = 0; d < batch->draws; d++)
-        if (batch->call->allowed)
-            batch->request[d].penalties.allowed = batch->call->allowed;
+    for (size_t d = 1; d < batch->draws; d++)
+        batch->request[d].penalties.allowed = batch->request[0].penalties.allowed;
 }
 
 /* Heaviest first, the lowest id among equals; what is not larger than nothing comes last. */

@@ -71,6 +71,26 @@ void mutant_seed_prefill(struct mutant_batch *batch)
 }
 
 /* The second of two neighbours takes the child of its own seed, which is its parent's. */
+/* Calls of other sizes are padded up to a power of two, and their last row is drawn as the padding: as the first row. */
+void mutant_seed_padded(struct mutant_batch *batch)
+{
+    const size_t draws = batch->draws;
+    if (draws & (draws - 1) && batch->request[draws - 1].seeded) {
+        batch->request[draws - 1].seed = batch->request[0].seed;
+        batch->request[draws - 1].position = batch->request[0].position;
+    }
+}
+
+/* A block of threads takes 64 rows; the rows of the next blocks have the first block's seeds. */
+void mutant_seed_block(struct mutant_batch *batch)
+{
+    for (size_t d = 64; d < batch->draws; d++)
+        if (batch->request[d].seeded) {
+            batch->request[d].seed = batch->request[d - 64].seed;
+            batch->request[d].position = batch->request[d - 64].position;
+        }
+}
+
 void mutant_seed_child(struct mutant_batch *batch)
 {
     for (size_t d = 0; d < batch->draws; d++)

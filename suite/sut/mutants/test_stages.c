@@ -52,11 +52,20 @@ static const struct where {
     {.id = "seed-child", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
     {.id = "seed-default", .none = SAMPLEGATE_NOISE_IN | SAMPLEGATE_SEEDED},
     {.id = "position-ignored", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
+    {.id = "position-short", .none = EVERY}, /* positions from 2^31: below */
+    {.id = "position-16-bits",
+     .none = EVERY}, /* positions from 2^16, and calls of sizes that no trial has: kill table */
+    {.id = "seed-padded", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
+    {.id = "seed-block", .none = EVERY},
+    {.id = "top-k-capped", .none = EVERY}, /* vocabularies, and temperatures, that no trial has: kill table */
+    {.id = "cold-greedy", .none = EVERY},
+    {.id = "hot-clamped", .none = EVERY},
     {.id = "position-window", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
     {.id = "position-frozen", .all = SAMPLEGATE_SEEDED, .none = SAMPLEGATE_NOISE_IN},
     {.id = "linear-hash", .none = SAMPLEGATE_NOISE_IN},
     {.id = "filtered-neighbour", .any = FILTERS, .none = SAMPLEGATE_NOISE_IN},
     {.id = "tie-highest", .all = SAMPLEGATE_NOISE_IN},
+    {.id = "greedy-highest", .all = SAMPLEGATE_TOP_K},
     {.id = "boundary-dropped", .all = SAMPLEGATE_TOP_P},
     {.id = "top-p-below", .all = SAMPLEGATE_TOP_P},
     {.id = "top-p-unsorted", .all = SAMPLEGATE_TOP_P},
@@ -223,10 +232,30 @@ static void offset_of_sixteen_bits(void **state)
     samplegate_plugin()->close(broken);
 }
 
+static void position_of_31_bits(void **state)
+{
+    (void)state;
+    static struct trial trial;
+    int32_t token[DRAWS], clean[DRAWS];
+    void *broken = trial_open("position-short"), *sound = trial_open("clean");
+    trial_fill(&trial, SAMPLEGATE_SEEDED, 1);
+    for (int64_t far = 0; far < 2; far++) {
+        for (int d = 0; d < DRAWS; d++)
+            trial.position[d] += far << 31;
+        assert_int_equal(trial_run(broken, &trial, 1, 8, token, NULL), SAMPLEGATE_OK);
+        assert_int_equal(memcmp(token, clean, far ? sizeof clean : 0), 0); /* those of the near positions */
+        assert_int_equal(trial_run(sound, &trial, 1, 8, clean, NULL), SAMPLEGATE_OK);
+        assert_int_equal(far, memcmp(token, clean, sizeof clean) != 0);
+    }
+    samplegate_plugin()->close(broken);
+    samplegate_plugin()->close(sound);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_named), cmocka_unit_test(defects_lie_where_they_should),
-        cmocka_unit_test(what_should_be_refused_is_drawn), cmocka_unit_test(offset_of_sixteen_bits)};
+        cmocka_unit_test(what_should_be_refused_is_drawn), cmocka_unit_test(offset_of_sixteen_bits),
+        cmocka_unit_test(position_of_31_bits)};
     return cmocka_run_group_tests_name("mutants, stages", tests, NULL, NULL);
 }

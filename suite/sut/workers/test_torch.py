@@ -97,7 +97,8 @@ class Torch(Child):
         # Padding, a filtered neighbour and the seed of the chunk in the place of the draws' own: all as seed 42 says.
         self.assertEqual(tokens, list(self.SIMPLE.values()) + [self.SIMPLE[42]] * 3 + [self.REVERSED["simple"]])
         self.assertEqual((answer["capabilities"], json.loads(answer["contract"])),
-                         ("seeded top_k top_p min_p kept_out", {"rng_keying": "seed, position, column", "filters": "sglang-pytorch"}))
+                         ("seeded top_k top_p min_p kept_out", {"rule": "seeded", "bitwise": "same device", "rng_keying": "seed, position, column",
+                                                           "filters": "sglang-pytorch"}))
 
     def test_seeded_by_rank(self):
         reverse, k3, p75 = self.HALVES[::-1], longs("top_k", 3), doubles("top_p", .75)

@@ -109,7 +109,8 @@ class Worker:
         abilities = [("temperature", self.takes == "logits"), ("noise", options["rule"] in ("race", "gumbel")),
                      ("seeded", is_seeded), ("top_k top_p min_p kept_out", True)]
         self.capabilities = " ".join(word for word, present in abilities if present)
-        claims = {"rng_keying": "seed, position, " + ("rank" if self.by_rank else "column")} if is_seeded else {}
+        claims = {"rule": "seeded", "bitwise": "same device",
+                  "rng_keying": "seed, position, " + ("rank" if self.by_rank else "column")} if is_seeded else {}
         self.contract = json.dumps(dict(claims, filters="sglang-pytorch"))
         self.files = {"torch/version.py": os.path.join(os.path.dirname(torch.__file__), "version.py")}
         self.versions = {"torch": torch.__version__, "torch.git": torch.version.git_version or "unknown",
