@@ -49,11 +49,16 @@ static void put_path(const struct question *question, cJSON *to, const struct en
     }
 }
 
+/* The flags of a request; -1 where it is refused, which is then the answer. */
 static int prepare(const struct question *question, const struct engine_values *request,
-                   struct engine_flags *flags, struct engine_refusal *refusal)
+                   struct engine_flags *flags)
 {
-    return engine_prepare(question->engine, question->reading, &question->server, question->endpoint, request,
-                          flags, refusal);
+    struct engine_refusal refusal;
+    if (engine_prepare(question->engine, question->reading, &question->server, question->endpoint, request,
+                       flags, &refusal) == 0)
+        return 0;
+    put_refusal(question->answer, &refusal);
+    return -1;
 }
 
 static int read_request(const struct question *question, const cJSON *at, const char *place,
@@ -68,15 +73,15 @@ static int read_request(const struct question *question, const cJSON *at, const 
 static const cJSON *array_of(const struct question *question, const char *key)
 {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(question->at, key);
-    if (!cJSON_IsArray(array))
-        engine_unreadable(question->why, "", "\"%s\": must be an array", key);
-    return cJSON_IsArray(array) ? array : NULL;
+    if (cJSON_IsArray(array))
+        return array;
+    engine_unreadable(question->why, "", "\"%s\": must be an array", key);
+    return NULL;
 }
 
 static int answer_path(struct question *question)
 {
     struct engine_flags together = {0}, flags;
-    struct engine_refusal refusal;
     const cJSON *batch = array_of(question, "batch");
     size_t rows = 0;
     if (!batch)
@@ -87,10 +92,8 @@ static int answer_path(struct question *question)
         snprintf(place, sizeof place, "batch[%zu]", rows);
         if (read_request(question, at, place, &request))
             return -1;
-        if (prepare(question, &request, &flags, &refusal)) {
-            put_refusal(question->answer, &refusal);
+        if (prepare(question, &request, &flags))
             return 0;
-        }
         together = rows ? question->engine->together(together, flags) : flags;
     }
     put_path(question, question->answer, &together, rows, true);
@@ -118,15 +121,12 @@ static enum life_step admit(struct life *life, const cJSON *event, const char *p
     struct question *question = life->question;
     struct engine_values request;
     struct engine_flags flags;
-    struct engine_refusal refusal;
     char deeper[64];
     snprintf(deeper, sizeof deeper, "%s.request", place);
     if (read_request(question, cJSON_GetObjectItemCaseSensitive(event, "request"), deeper, &request))
         return LIFE_MALFORMED;
-    if (prepare(question, &request, &flags, &refusal)) {
-        put_refusal(question->answer, &refusal);
+    if (prepare(question, &request, &flags))
         return LIFE_REFUSED;
-    }
     if (question->engine->admit(&life->prefill, number_of(id), &flags))
         engine_memory(NULL);
     return LIFE_WENT;
@@ -215,28 +215,25 @@ static void put_effective(const struct question *question, const struct engine_r
     }
 }
 
-/* The body without the members that are no parameters: `fields` looks at those. Owned. */
-static cJSON *parameters_of(const struct engine *engine, const cJSON *body)
+/* The engine's look at the other members of the body, which the readings of the article have not. */
+static int look(const struct question *question, const cJSON *body, enum engine_stage_of_check stage,
+                struct engine_refusal *refusal)
 {
-    cJSON *own = engine_memory(cJSON_Duplicate(body, true));
-    for (const char *const *field = engine->fields; *field; field++)
-        cJSON_DeleteItemFromObjectCaseSensitive(own, *field);
-    return own;
+    return question->reading == ENGINE_UPSTREAM
+               ? question->engine->check_fields(&question->server, question->endpoint, body, stage, refusal)
+               : 0;
 }
 
-/* As the engine goes on with resolved parameters, its look at the other members of the body in between. */
+/* As the engine goes on with resolved parameters. */
 static int check_body(const struct question *question, const cJSON *body, struct engine_values *values,
                       struct engine_flags *flags, struct engine_refusal *refusal)
 {
     const struct engine *engine = question->engine;
-    const struct engine_server *server = &question->server;
-    bool look = question->reading == ENGINE_UPSTREAM;
-    int before =
-        look ? engine->check_fields(server, question->endpoint, body, ENGINE_BEFORE_NORMALIZE, refusal) : 0;
+    int before = look(question, body, ENGINE_BEFORE_NORMALIZE, refusal);
     if (before < 0 || (before == 0 && engine->normalize(question->reading, values, refusal)) ||
-        (look && engine->check_fields(server, question->endpoint, body, ENGINE_BEFORE_VERIFY, refusal)) ||
+        look(question, body, ENGINE_BEFORE_VERIFY, refusal) ||
         engine->verify(question->reading, values, refusal) ||
-        (look && engine->check_fields(server, question->endpoint, body, ENGINE_AFTER_VERIFY, refusal)))
+        look(question, body, ENGINE_AFTER_VERIFY, refusal))
         return -1;
     return engine->flags(question->reading, values, flags, refusal);
 }
@@ -250,15 +247,12 @@ static int answer_effective(struct question *question)
     struct engine_resolved resolved;
     struct engine_flags flags;
     struct engine_refusal refusal;
-    cJSON *own = body ? parameters_of(engine, body) : NULL;
-    int unreadable = read_request(question, own, "request", &request);
-    if (unreadable) {
+    cJSON *own = body ? engine_parameters_of(engine, body) : NULL;
+    if (read_request(question, own, "request", &request)) {
         cJSON_Delete(own);
         return -1;
     }
-    if ((question->reading == ENGINE_UPSTREAM &&
-         engine->check_fields(&question->server, question->endpoint, body, ENGINE_BEFORE_RESOLVE,
-                              &refusal)) ||
+    if (look(question, body, ENGINE_BEFORE_RESOLVE, &refusal) ||
         engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
                         &refusal)) {
         put_refusal(question->answer, &refusal);
@@ -354,10 +348,8 @@ static enum engine_reply answer(struct question *question)
         return reply;
     const char *keys[8];
     size_t count = 0;
-    while (ask->keys[count]) {
+    for (; ask->keys[count]; count++)
         keys[count] = ask->keys[count];
-        count++;
-    }
     keys[count] = ask->server ? "endpoint" : NULL;
     keys[count + 1] = NULL;
     int endpoint = (int)ask->endpoint;

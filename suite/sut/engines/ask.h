@@ -49,6 +49,8 @@ int engine_read_value(const cJSON *at, const char *place, bool integer, struct e
  * engines do. */
 int engine_read_values(const cJSON *at, const char *place, const struct engine *engine,
                        enum engine_endpoint endpoint, struct engine_values *values, struct engine_why *why);
+/* The body without the members that are no parameters, which struct engine's check_fields looks at. Owned. */
+cJSON *engine_parameters_of(const struct engine *engine, const cJSON *body);
 int engine_read_server(const cJSON *at, const char *place, const struct engine *engine,
                        struct engine_server *server, struct engine_why *why);
 /* Refuse what is no object, or has a key that is not in the NULL-terminated list. */

@@ -178,6 +178,14 @@ int engine_read_values(const cJSON *at, const char *place, const struct engine *
     return 0;
 }
 
+cJSON *engine_parameters_of(const struct engine *engine, const cJSON *body)
+{
+    cJSON *own = engine_memory(cJSON_Duplicate(body, true));
+    for (const char *const *field = engine->fields; *field; field++)
+        cJSON_DeleteItemFromObjectCaseSensitive(own, *field);
+    return own;
+}
+
 /* A dictionary of the server's; its seed is named as /generate names it. */
 static int read_dictionary(const cJSON *at, const char *place, const char *key, const struct engine *engine,
                            struct engine_values *values, struct engine_why *why)
