@@ -16,7 +16,9 @@ from files import write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
-SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py"
+SGLANG = ("the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19, 0.5.20 and 0.5.23: "
+          "https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py")
+MODEL_FILES = "; generation_config of models: " + ", ".join(f"{name} {source}" for name, (source, _) in defaults_cases.MODEL_FILES.items()) + "; others are flagged synthetic-file"
 VLLM = ("the published article's code and sentences, and what the released wheel of vLLM 0.5.0 answered or was seen to do: "
         "https://pypi.org/project/vllm/0.5.0/")
 ENTRIES = {
@@ -34,7 +36,7 @@ ENTRIES = {
     "predicate/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
                                 "source": SGLANG + "; " + VLLM + "; hashes of full products"},
     "defaults/effective.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
-                                "source": SGLANG + "; " + VLLM},
+                                "source": SGLANG + "; " + VLLM + MODEL_FILES},
     "defaults/normalize.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
                                 "source": SGLANG + "; " + VLLM},
     "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,

@@ -269,15 +269,16 @@ class ByHand(unittest.TestCase):
 
     def test_histories(self):
         modelled = {}
-        for name, (flags, server, events) in by_hand.HISTORIES.items():
+        for engine, name, (flags, server, events) in [(engine, *case) for engine, cases in by_hand.HISTORIES.items() for case in cases.items()]:
             asked = [tuple(word for word in event[:3] if word is not None) for event in events]
-            modelled[f"by-hand/{name}"] = predicate_cases.history_case(name, flags, "upstream", by_hand.NEW, server, asked)
-        self.agree(by_hand.history_cases(), modelled)
+            modelled[f"by-hand/{engine}/{name}"] = predicate_cases.history_case(name, flags, "upstream", engine, server, asked)
+        for engine in by_hand.HISTORIES:
+            self.agree(by_hand.history_cases(engine), modelled)
 
     def test_effective(self):
-        for endpoint, cases in by_hand.EFFECTIVE.items():
-            self.agree(by_hand.effective_cases(endpoint), {
-                f"by-hand/{endpoint}/{name}": defaults_cases.effective_case(name, flags, "upstream", by_hand.NEW, endpoint, server, request)
+        for engine, endpoint, cases in [(engine, *one) for engine, endpoints in by_hand.EFFECTIVE.items() for one in endpoints.items()]:
+            self.agree(by_hand.effective_cases(endpoint, engine), {
+                f"by-hand/{engine}/{endpoint}/{name}": defaults_cases.effective_case(name, flags, "upstream", engine, endpoint, server, request)
                 for name, (flags, server, request, *_) in cases.items()})
 
     def test_normalize(self):
@@ -285,8 +286,8 @@ class ByHand(unittest.TestCase):
                                                for name, (flags, changes, _) in by_hand.NORMALIZE.items()})
 
     def test_every_bug_has_one(self):
-        for notes, worked in ((predicate_cases.NOTES, [*by_hand.PATHS.values(), by_hand.HISTORIES]),
-                              (defaults_cases.NOTES, [*by_hand.EFFECTIVE.values(), by_hand.NORMALIZE])):
+        for notes, worked in ((predicate_cases.NOTES, [*by_hand.PATHS.values(), *by_hand.HISTORIES.values()]),
+                              (defaults_cases.NOTES, [*(cases for one in by_hand.EFFECTIVE.values() for cases in one.values()), by_hand.NORMALIZE])):
             seen = {flag for cases in worked for flags, *_ in cases.values() for flag in flags}
             self.assertEqual(set(notes) - seen, set())
 

@@ -86,6 +86,26 @@ static int same_seeded(struct comparison *compare, const struct json_cursor *at,
     return differs(compare, place, "seeded", cJSON_IsTrue(golden) ? "true" : "false", words(said, text));
 }
 
+/* What the name of a path hides. A golden without it says that the answer has none. */
+static int same_hidden(struct comparison *compare, const struct json_cursor *at, const cJSON *ours,
+                       const char *place)
+{
+    int64_t golden;
+    char expected[24] = "none", text[WORDS];
+    const cJSON *said = member_of(ours, "top_k_bound");
+    if (same_seeded(compare, at, ours, place) || same_text(compare, at, ours, place, "backend") ||
+        same_text(compare, at, ours, place, "noise"))
+        return -1;
+    if (!json_has(at, "top_k_bound"))
+        return said ? differs(compare, place, "top_k_bound", expected, words(said, text)) : 0;
+    if (json_integer(at, "top_k_bound", 1, INT32_MAX, &golden, &compare->this->outcome->damaged))
+        return -1;
+    if (cJSON_IsNumber(said) && said->valuedouble == (double)golden)
+        return 0;
+    snprintf(expected, sizeof expected, "%d", (int)golden);
+    return differs(compare, place, "top_k_bound", expected, words(said, text));
+}
+
 /* A path, or an error with its status. */
 static int same_outcome(struct comparison *compare, const struct json_cursor *at, const cJSON *ours,
                         const char *place)
@@ -105,9 +125,7 @@ static int same_outcome(struct comparison *compare, const struct json_cursor *at
                    ? -1
                    : 0;
     bool routed = compare->whole && member_of(ours, "path");
-    return routed && (same_seeded(compare, at, ours, place) || same_text(compare, at, ours, place, "backend"))
-               ? -1
-               : 0;
+    return routed ? same_hidden(compare, at, ours, place) : 0;
 }
 
 static bool values_equal(const struct engine_value *a, const struct engine_value *b)
@@ -196,8 +214,8 @@ static int same_parameters(struct comparison *compare, const cJSON *answer, cons
 static int same_batch(struct comparison *compare, const struct json_cursor *event, const cJSON *ours,
                       const char *where, const char *name)
 {
-    static const char *const keys[] = {"flags", "path",  "seeded", "backend", "stages",
-                                       "draws", "error", "status", NULL};
+    static const char *const keys[] = {"flags",  "path",  "seeded", "backend", "noise", "top_k_bound",
+                                       "stages", "draws", "error",  "status",  NULL};
     struct trouble *damaged = &compare->this->outcome->damaged;
     const cJSON *said = member_of(ours, name);
     struct json_cursor at;

@@ -18,6 +18,7 @@ struct walk {
     const struct golden_group *group;
     FILE *lines;
     size_t requests, kinds[REQUESTS_MAX];
+    bool mixes; /* with mixed chunks */
     struct engine_flags flags[REQUESTS_MAX][KINDS_MAX];
 };
 
@@ -100,6 +101,20 @@ static void filter(const struct walk *walk, const struct place *here)
     went(walk, &after);
 }
 
+/* Rows of the running batch go where they wait to be joined; ended ones are dropped on the way. */
+static void mix(const struct walk *walk, const struct place *here)
+{
+    struct place after;
+    copy_place(&after, here);
+    for (size_t i = 0; i < after.admitted; i++)
+        after.stage[i] = after.stage[i] == JOINED  ? WAITING
+                         : after.stage[i] == ENDED ? FILTERED
+                                                   : after.stage[i];
+    walk->group->engine->mix(&after.running, &after.prefill); /* there is room */
+    fprintf(walk->lines, "%zu mix: ", here->depth);
+    went(walk, &after);
+}
+
 static bool any(const struct place *here, enum stage a, enum stage b)
 {
     for (size_t i = 0; i < here->admitted; i++)
@@ -120,6 +135,8 @@ static void step_from(const struct walk *walk, const struct place *here)
             finish(walk, here, i);
     if (any(here, ENDED, ENDED))
         filter(walk, here);
+    if (walk->mixes && any(here, WAITING, ENDED_WAITING) && any(here, JOINED, ENDED))
+        mix(walk, here);
 }
 
 static int read_kinds(const struct golden_case *this, struct walk *walk)
@@ -151,6 +168,13 @@ int product_histories(const struct golden_case *this, const struct golden_group 
 {
     struct walk walk = {.group = group, .lines = lines};
     struct place root = {0};
+    const cJSON *mixes = cJSON_GetObjectItemCaseSensitive(this->at.node, "mixes");
+    if (mixes && !cJSON_IsBool(mixes))
+        return json_trouble(&this->at, &this->outcome->damaged, "\"mixes\": must be true or false");
+    walk.mixes = cJSON_IsTrue(mixes);
+    if (walk.mixes && !group->engine->mix)
+        return json_trouble(&this->at, &this->outcome->damaged, "\"mixes\": %s has no mixed chunks",
+                            group->engine->name);
     if (read_kinds(this, &walk))
         return -1;
     step_from(&walk, &root);

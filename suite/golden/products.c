@@ -103,6 +103,10 @@ static void print_path(FILE *lines, const struct golden_group *group, const stru
         fprintf(lines, " %s %s", engine_stage_text(path, stages), engine_draw_text(path, draws));
     else if (group->reading == ENGINE_UPSTREAM)
         fprintf(lines, " %s %s", path->seeded ? "true" : "false", engine_backend_names[path->backend]);
+    if (path->noise != ENGINE_NOISE_UNSEEDED)
+        fprintf(lines, " %s", engine_noise_names[path->noise]);
+    if (path->top_k_bound)
+        fprintf(lines, " %d", (int)path->top_k_bound);
     putc('\n', lines);
 }
 
@@ -268,7 +272,8 @@ static int recompute_defaults(const struct golden_case *this, const void *shared
 }
 
 static const char *const group_keys[] = {"engine", "as", NULL};
-static const char *const predicate_keys[] = {"servers", "choices", "mates", "kinds", "lines", "sha256", NULL};
+static const char *const predicate_keys[] = {"servers", "choices", "mates",  "kinds",
+                                             "mixes",   "lines",   "sha256", NULL};
 static const char *const defaults_keys[] = {"servers", "endpoints", "choices", "lines", "sha256", NULL};
 
 const struct golden_check golden_predicate_products = {

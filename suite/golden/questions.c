@@ -36,13 +36,13 @@ static void drop(cJSON *object, const char *const *keys)
         cJSON_DeleteItemFromObjectCaseSensitive(object, *keys);
 }
 
-/* A member that feeds a parameter which is an integer. */
+/* Of the parameters top_k and the seed; whatever is no parameter is written as it came. */
 static bool takes_integers(const char *key)
 {
-    for (enum engine_parameter p = 0; key && p < ENGINE_PARAMETERS; p++)
-        if (engine_takes_integers(p) && !strcmp(key, engine_parameter_names[p]))
-            return true;
-    return key && !strcmp(key, "sampling_seed");
+    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
+        if (strcmp(engine_parameter_names[p], key) == 0)
+            return engine_takes_integers(p);
+    return true;
 }
 
 /* cJSON prints some doubles in too few digits, and -0 as 0: numbers become text, "20" where an engine takes
@@ -56,7 +56,7 @@ static void write_numbers(cJSON *object)
             continue;
         }
         const char *key = member->string;
-        bool integer = takes_integers(key);
+        bool integer = key && takes_integers(key);
         struct engine_value value;
         struct engine_why why;
         engine_read_value(member, "", integer, &value, &why); /* a number always reads */
@@ -69,10 +69,10 @@ static void write_numbers(cJSON *object)
 
 cJSON *golden_question(const struct golden_case *this, const struct golden_group *group)
 {
-    static const char *const not_asked[] = {"id",     "flags",   "path",      "seeded",     "backend",
-                                            "error",  "status",  "effective", "normalized", "stages",
-                                            "draws",  "tensors", "forks",     "rows",       "parents",
-                                            "tokens", NULL},
+    static const char *const not_asked[] = {"id",         "flags",       "path",   "seeded",  "backend",
+                                            "noise",      "top_k_bound", "error",  "status",  "effective",
+                                            "normalized", "stages",      "draws",  "tensors", "forks",
+                                            "rows",       "parents",     "tokens", NULL},
                              *const not_asked_of_event[] = {"prefill", "running", NULL};
     cJSON *question = engine_memory(cJSON_Duplicate(this->at.node, true));
     drop(question, not_asked);
@@ -128,7 +128,7 @@ static int recompute(const struct golden_case *this, const void *shared)
         .end = golden_group_end,                                                                             \
     }
 QUESTIONS(golden_predicate_path, "predicate", "path", "paths of batches", "server", "batch", "path", "seeded",
-          "backend", "stages", "draws", "error", "status");
+          "backend", "noise", "top_k_bound", "stages", "draws", "error", "status");
 QUESTIONS(golden_predicate_history, "predicate", "history", "lives of running batches", "server", "events");
 QUESTIONS(golden_defaults_effective, "defaults", "effective", "requests with the layer of each parameter",
           "server", "request", "effective", "path", "stages", "draws", "error", "status");

@@ -52,7 +52,7 @@ static const struct engine_golden engine_goldens[] = {
                                "\"seeded\":false,\"backend\":\"flashinfer\"},\n"
                                "{\"id\":\"mixed\",\"server\":{\"deterministic\":true},\"batch\":[{"
                                "\"temperature\":0},{\"top_k\":-1}],"
-                               "\"path\":\"filtered\",\"seeded\":true,\"backend\":\"pytorch\"},\n"
+                               "\"path\":\"filtered\",\"seeded\":true,\"backend\":\"pytorch\",\"noise\":\"rank\"},\n"
                                "{\"id\":\"empty\",\"server\":{},\"batch\":[],\"error\":\"a batch needs at "
                                "least one request\",\"status\":0}]}]}\n",
      NULL, 3},

@@ -35,14 +35,23 @@ static void put_path(const struct question *question, cJSON *to, const struct en
     } else if (whole && question->reading == ENGINE_UPSTREAM) {
         engine_memory(cJSON_AddBoolToObject(to, "seeded", path.seeded));
         question_put_text(to, "backend", engine_backend_names[path.backend]);
+        if (path.noise != ENGINE_NOISE_UNSEEDED)
+            question_put_text(to, "noise", engine_noise_names[path.noise]);
+        if (path.top_k_bound)
+            engine_memory(cJSON_AddNumberToObject(to, "top_k_bound", path.top_k_bound));
     }
 }
 
+/* The flags of a request; -1 where it is refused, which is then the answer. */
 static int prepare(const struct question *question, const struct engine_values *request,
-                   struct engine_flags *flags, struct engine_refusal *refusal)
+                   struct engine_flags *flags)
 {
-    return engine_prepare(question->engine, question->reading, &question->server, question->endpoint, request,
-                          flags, refusal);
+    struct engine_refusal refusal;
+    if (engine_prepare(question->engine, question->reading, &question->server, question->endpoint, request,
+                       flags, &refusal) == 0)
+        return 0;
+    question_put_refusal(question->answer, &refusal);
+    return -1;
 }
 
 int question_read_request(const struct question *question, const cJSON *at, const char *place,
@@ -57,15 +66,15 @@ const cJSON *question_array(const struct question *question, const cJSON *at, co
                             const char *key)
 {
     const cJSON *array = cJSON_GetObjectItemCaseSensitive(at, key);
-    if (!cJSON_IsArray(array))
-        engine_unreadable(question->why, place, "\"%s\": must be an array", key);
-    return cJSON_IsArray(array) ? array : NULL;
+    if (cJSON_IsArray(array))
+        return array;
+    engine_unreadable(question->why, place, "\"%s\": must be an array", key);
+    return NULL;
 }
 
 static int answer_path(struct question *question)
 {
     struct engine_flags together = {0}, flags;
-    struct engine_refusal refusal;
     const cJSON *batch = question_array(question, question->at, "", "batch");
     size_t rows = 0;
     if (!batch)
@@ -76,10 +85,8 @@ static int answer_path(struct question *question)
         snprintf(place, sizeof place, "batch[%zu]", rows);
         if (question_read_request(question, at, place, &request))
             return -1;
-        if (prepare(question, &request, &flags, &refusal)) {
-            question_put_refusal(question->answer, &refusal);
+        if (prepare(question, &request, &flags))
             return 0;
-        }
         together = rows ? question->engine->together(together, flags) : flags;
     }
     put_path(question, question->answer, &together, rows, true);
@@ -107,15 +114,12 @@ static enum life_step admit(struct life *life, const cJSON *event, const char *p
     struct question *question = life->question;
     struct engine_values request;
     struct engine_flags flags;
-    struct engine_refusal refusal;
     char deeper[64];
     snprintf(deeper, sizeof deeper, "%s.request", place);
     if (question_read_request(question, cJSON_GetObjectItemCaseSensitive(event, "request"), deeper, &request))
         return LIFE_MALFORMED;
-    if (prepare(question, &request, &flags, &refusal)) {
-        question_put_refusal(question->answer, &refusal);
+    if (prepare(question, &request, &flags))
         return LIFE_REFUSED;
-    }
     if (question->engine->admit(&life->prefill, number_of(id), &flags))
         engine_memory(NULL);
     return LIFE_WENT;
@@ -123,9 +127,10 @@ static enum life_step admit(struct life *life, const cJSON *event, const char *p
 
 static enum life_step live(struct life *life, const cJSON *event, const char *place)
 {
-    static const char *const acts[] = {"admit", "join", "finish", "filter", NULL}, *const keys[] = {
-                                                                                       "do", "id", "request",
-                                                                                       NULL};
+    static const char *const acts[] = {"admit", "join", "finish", "filter", "mix", NULL}, *const keys[] = {
+                                                                                              "do", "id",
+                                                                                              "request",
+                                                                                              NULL};
     struct question *question = life->question;
     const char *id = "";
     int act;
@@ -144,6 +149,12 @@ static enum life_step live(struct life *life, const cJSON *event, const char *pl
     }
     if (act == 3)
         question->engine->filter(&life->running);
+    if (act == 4 && !question->engine->mix) {
+        engine_unreadable(question->why, place, "\"do\": %s has no mixed chunks", question->engine->name);
+        return LIFE_MALFORMED;
+    }
+    if (act == 4 && question->engine->mix(&life->running, &life->prefill))
+        engine_memory(NULL);
     return LIFE_WENT;
 }
 
@@ -201,27 +212,57 @@ static void put_effective(const struct question *question, const struct engine_r
     }
 }
 
+/* The engine's look at the other members of the body, which the readings of the article have not. */
+static int look(const struct question *question, const cJSON *body, enum engine_stage_of_check stage,
+                struct engine_refusal *refusal)
+{
+    return question->reading == ENGINE_UPSTREAM && question->engine->check_fields
+               ? question->engine->check_fields(&question->server, question->endpoint, body, stage, refusal)
+               : 0;
+}
+
+/* As the engine goes on with resolved parameters. */
+static int check_body(const struct question *question, const cJSON *body, struct engine_values *values,
+                      struct engine_flags *flags, struct engine_refusal *refusal)
+{
+    const struct engine *engine = question->engine;
+    int before = look(question, body, ENGINE_BEFORE_NORMALIZE, refusal);
+    if (before < 0 || (before == 0 && engine->normalize(question->reading, values, refusal)) ||
+        look(question, body, ENGINE_BEFORE_VERIFY, refusal) ||
+        engine->verify(question->reading, values, refusal) ||
+        look(question, body, ENGINE_AFTER_VERIFY, refusal))
+        return -1;
+    return engine->flags(question->reading, &question->server, values, flags, refusal);
+}
+
 /* A request refused by the endpoint's schema has no effective parameters; one refused later has them. */
 static int answer_effective(struct question *question)
 {
     const struct engine *engine = question->engine;
+    const cJSON *body = cJSON_GetObjectItemCaseSensitive(question->at, "request");
     struct engine_values request;
     struct engine_resolved resolved;
     struct engine_flags flags;
     struct engine_refusal refusal;
-    if (question_read_request(question, cJSON_GetObjectItemCaseSensitive(question->at, "request"), "request",
-                              &request))
+    cJSON *own = body ? engine_parameters_of(engine, body) : NULL;
+    if (question_read_request(question, own, "request", &request)) {
+        cJSON_Delete(own);
         return -1;
-    if (engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
+    }
+    if (look(question, body, ENGINE_BEFORE_RESOLVE, &refusal) ||
+        engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
                         &refusal)) {
         question_put_refusal(question->answer, &refusal);
-        return 0;
+    } else {
+        put_effective(question, &resolved);
+        if (check_body(question, body, &resolved.values, &flags, &refusal)) {
+            refusal.status = engine_status(engine, question->endpoint, refusal.status);
+            question_put_refusal(question->answer, &refusal);
+        } else {
+            put_path(question, question->answer, &flags, 1, false);
+        }
     }
-    put_effective(question, &resolved);
-    if (engine_check(engine, question->reading, &question->server, &resolved.values, &flags, &refusal))
-        question_put_refusal(question->answer, &refusal);
-    else
-        put_path(question, question->answer, &flags, 1, false);
+    cJSON_Delete(own); /* the values borrow its texts */
     return 0;
 }
 
@@ -329,10 +370,8 @@ static enum engine_reply answer(struct question *question)
         return reply;
     const char *keys[8];
     size_t count = 0;
-    while (ask->keys[count]) {
+    for (; ask->keys[count]; count++)
         keys[count] = ask->keys[count];
-        count++;
-    }
     keys[count] = ask->server ? "endpoint" : NULL;
     keys[count + 1] = NULL;
     int endpoint = (int)ask->endpoint;

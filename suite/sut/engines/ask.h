@@ -17,14 +17,19 @@
  *                                                          -> {"parents": [i, ...], "tokens": [id, ...]}
  * with "engine" and "as" (a reading), and, where it is not /generate, the "endpoint" that requests are sent to.
  *   S: {"switch", "deterministic", "device", "backend", "sampling_defaults", "generation_config": R, "preferred": R,
- *       "vocab": columns of the logits, "logits": "f32" | "bf16" | "f16", "preemption": "swap" | "recompute"}
+ *       "transformers": "pinned" or "4" (which fills in defaults of its own), "draft": true (the question is about the
+ *       draft sampler), "vocab": columns of the logits, "logits": "f32" | "bf16" | "f16", "preemption": "swap" |
+ *       "recompute"}
  *   R: {KEY: value, ...}; a bare number is a float, an integer where an engine takes one (top_k, seed) and the number
  *      is integral; {"float": "0x1p-3"} (or "nan", "inf", "-inf") and {"integer": "9223372036854775807"} say it
  *      exactly; null, true, strings, arrays and {} are themselves
- *   E: {"do": "admit", "id": "a", "request": R}, {"do": "join"}, {"do": "finish", "id": "a"}, {"do": "filter"}
- *   P: {"path": "greedy"}, upstream with "seeded" and "backend" too (of a staged engine always with "stages" and
- *      "draws", names between spaces); or {"error": text, "status": HTTP status or 0}
+ *   E: {"do": "admit", "id": "a", "request": R}, {"do": "join"}, {"do": "finish", "id": "a"}, {"do": "filter"},
+ *      {"do": "mix"} (of engines that mix prompts into the running batch)
+ *   P: {"path": "greedy"}, upstream with "seeded" and "backend" too, "noise" where it is seeded ("token" or "rank") and
+ *      "top_k_bound" where fewer tokens than the row has are sorted (of a staged engine instead, and always, with
+ *      "stages" and "draws", names between spaces); or {"error": text, "status": HTTP status or 0}
  *   B: null without rows, else P and "flags": "Gkpm", the letters of the engine's flags, '-' for each that is not set
+ * The request of "effective" may have further members of the body, which can refuse it (struct engine, fields).
  * Whatever refuses the whole question is answered by "error" and "status" alone.
  *
  * SPDX-License-Identifier: MIT */
@@ -56,6 +61,8 @@ int engine_read_value(const cJSON *at, const char *place, bool integer, struct e
  * engines do. */
 int engine_read_values(const cJSON *at, const char *place, const struct engine *engine,
                        enum engine_endpoint endpoint, struct engine_values *values, struct engine_why *why);
+/* The body without the members that are no parameters, which struct engine's check_fields looks at. Owned. */
+cJSON *engine_parameters_of(const struct engine *engine, const cJSON *body);
 int engine_read_server(const cJSON *at, const char *place, const struct engine *engine,
                        struct engine_server *server, struct engine_why *why);
 /* Refuse what is no object, or has a key that is not in the NULL-terminated list. */

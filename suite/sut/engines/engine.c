@@ -11,7 +11,7 @@
 #include "suite/sut/engines/sglang.h"
 #include "suite/sut/engines/vllm.h"
 
-const struct engine *const engine_table[] = {&sglang_0_5_19, &sglang_0_5_20, &vllm_0_5_0};
+const struct engine *const engine_table[] = {&sglang_0_5_19, &sglang_0_5_20, &sglang_0_5_23, &vllm_0_5_0};
 const size_t engine_count = sizeof engine_table / sizeof *engine_table;
 
 const char *const engine_parameter_names[] = {"temperature",
@@ -37,8 +37,9 @@ const char *const engine_parameter_names[] = {"temperature",
                                               NULL};
 const char *const engine_endpoint_names[] = {"chat", "responses", "completions", "generate", NULL};
 const char *const engine_reading_names[] = {"article-port", "article-prose", "upstream", NULL};
-const char *const engine_device_names[] = {"cuda", "cpu", NULL};
-const char *const engine_backend_names[] = {"unset", "flashinfer", "pytorch", NULL};
+const char *const engine_device_names[] = {"cuda", "cpu", "xpu", NULL};
+const char *const engine_backend_names[] = {"unset", "flashinfer", "pytorch", "ascend", "intel_xpu", NULL};
+const char *const engine_noise_names[] = {"unseeded", "token", "rank", NULL};
 const char *const engine_path_names[] = {"greedy",        "gumbel", "multinomial", "filtered",
                                          "deterministic", "torch",  NULL};
 const char *const engine_preemption_names[] = {"auto", "swap", "recompute", NULL};
@@ -54,6 +55,11 @@ const struct engine *engine_find(const char *name)
         if (strcmp(engine_table[i]->name, name) == 0)
             return engine_table[i];
     return NULL;
+}
+
+int engine_status(const struct engine *engine, enum engine_endpoint endpoint, int status)
+{
+    return engine->status ? engine->status(endpoint, status) : status;
 }
 
 int engine_construct(const struct engine *engine, enum engine_reading reading, struct engine_values *values,
@@ -79,10 +85,11 @@ int engine_prepare(const struct engine *engine, enum engine_reading reading,
                    struct engine_refusal *refusal)
 {
     struct engine_resolved resolved;
-    return engine->resolve(reading, server, endpoint, request, &resolved, refusal) ||
-                   engine_check(engine, reading, server, &resolved.values, flags, refusal)
-               ? -1
-               : 0;
+    if (engine->resolve(reading, server, endpoint, request, &resolved, refusal) == 0 &&
+        engine_check(engine, reading, server, &resolved.values, flags, refusal) == 0)
+        return 0;
+    refusal->status = engine_status(engine, endpoint, refusal->status);
+    return -1;
 }
 
 int engine_batch_reserve(struct engine_batch *batch, size_t rows)

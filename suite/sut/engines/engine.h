@@ -76,18 +76,31 @@ struct engine_resolved {
 enum engine_endpoint { ENGINE_CHAT, ENGINE_RESPONSES, ENGINE_COMPLETIONS, ENGINE_GENERATE, ENGINE_ENDPOINTS };
 /* Where a published article's code, its sentences and the engine differ, the caller says which is asked. */
 enum engine_reading { ENGINE_ARTICLE_PORT, ENGINE_ARTICLE_PROSE, ENGINE_UPSTREAM, ENGINE_READINGS };
-enum engine_device { ENGINE_CUDA, ENGINE_CPU, ENGINE_DEVICES };
-enum engine_backend { ENGINE_BACKEND_UNSET, ENGINE_FLASHINFER, ENGINE_PYTORCH, ENGINE_BACKENDS };
+enum engine_device { ENGINE_CUDA, ENGINE_CPU, ENGINE_XPU, ENGINE_DEVICES };
+enum engine_backend {
+    ENGINE_BACKEND_UNSET,
+    ENGINE_FLASHINFER,
+    ENGINE_PYTORCH,
+    ENGINE_ASCEND,
+    ENGINE_INTEL_XPU,
+    ENGINE_BACKENDS
+};
 /* Type of the logits; parameters of a step are tensors of it where the engine makes them so. */
 enum engine_dtype { ENGINE_F32, ENGINE_BF16, ENGINE_F16, ENGINE_DTYPES };
 /* What becomes of a request when the KV cache is full: AUTO leaves the choice to the engine. */
 enum engine_preemption { ENGINE_PREEMPTION_AUTO, ENGINE_SWAP, ENGINE_RECOMPUTE, ENGINE_PREEMPTIONS };
+/* What a seeded draw's noise is made from beside seed and position: the token's id, or its rank in the sorted row,
+ * which a neighbour can change. */
+enum engine_noise { ENGINE_NOISE_UNSEEDED, ENGINE_NOISE_TOKEN, ENGINE_NOISE_RANK, ENGINE_NOISES };
 
 /* How the server was started. Zero: nothing given. */
 struct engine_server {
     const char *gumbel_switch; /* the environment variable's text; NULL: unset */
     bool deterministic;
-    bool neutral_defaults; /* the model's generation_config is not read (--sampling-defaults openai) */
+    bool neutral_defaults;      /* the model's generation_config is not read (--sampling-defaults openai) */
+    bool has_generation_config; /* the model ships the file, be it empty */
+    bool class_defaults;        /* the library that reads it is one that fills in defaults of its own */
+    bool draft;                 /* asked is about the draft sampler of speculative decoding */
     enum engine_device device;
     enum engine_backend backend; /* asked for */
     enum engine_preemption preemption;
@@ -130,6 +143,8 @@ struct engine_path {
     bool seeded; /* the noise comes from seed and position */
     enum engine_backend
         backend; /* in force, whether the path consults it or not; UNSET: this reading does not say */
+    enum engine_noise noise;
+    int32_t top_k_bound; /* at most so many tokens are sorted; 0: the row is */
     /* Of `staged` engines: what runs, and who takes part. */
     bool stages[ENGINE_STAGES], draws[ENGINE_DRAWS];
 };
@@ -138,6 +153,8 @@ struct engine_path {
 struct engine_flags {
     bool all_greedy, need_top_k, need_top_p, need_min_p;
     bool need_top_p_top_k, need_penalties, draws[ENGINE_DRAWS];
+    bool bad_seed;       /* a seed is no int64, which only a server that uses seeds finds out */
+    int32_t top_k_bound; /* the largest top_k; 0: one of them is the whole vocabulary */
 };
 /* One flag: its letter in texts and where it is in struct engine_flags. */
 struct engine_flag {
@@ -168,7 +185,16 @@ struct engine_group {
     size_t prompt_rows; /* rows of logits of prompt tokens whose log-probabilities are wanted */
     size_t sequences;   /* that have a row each, after those */
 };
+
+/* When an engine looks at the members of a body that no path depends on. */
+enum engine_stage_of_check {
+    ENGINE_BEFORE_RESOLVE,
+    ENGINE_BEFORE_NORMALIZE,
+    ENGINE_BEFORE_VERIFY,
+    ENGINE_AFTER_VERIFY
+};
 #define ENGINE_NO_ROW SIZE_MAX
+struct cJSON;
 
 /* Why a request gets no token. */
 struct engine_refusal {
@@ -248,6 +274,18 @@ struct engine {
      * so many. */
     int (*candidates)(const float *logprobs, const float *cumulative, size_t sequences, size_t vocab,
                       size_t best_of, int64_t *parent, int64_t *token);
+    /* Instead of a decode step of its own, the running batch goes into the prefill batch (a mixed chunk) and is
+     * empty until that is joined. Nothing without a prefill batch. -1 if out of memory, both as they were. */
+    int (*mix)(struct engine_batch *running, struct engine_batch *prefill);
+    /* The members of a request body (a JSON object) that no path depends on and that can refuse it all the same;
+     * `fields` lists those that are looked at, up to NULL. Returns 1 before normalization if the body keeps it from
+     * happening. */
+    int (*check_fields)(const struct engine_server *server, enum engine_endpoint endpoint,
+                        const struct cJSON *body, enum engine_stage_of_check stage,
+                        struct engine_refusal *refusal);
+    const char *const *fields;
+    /* The HTTP status that this endpoint makes of one in a refusal; NULL: the same. */
+    int (*status)(enum engine_endpoint endpoint, int status);
 };
 
 /* NULL if there is no such engine; engine_table[engine_count] lists them. */
@@ -258,6 +296,8 @@ extern const size_t engine_count;
 #define ENGINE_SYMBOL "samplegate_engine"
 typedef const struct engine *(*engine_function)(const char *id);
 
+/* engine->status, where the engine has it. */
+int engine_status(const struct engine *engine, enum engine_endpoint endpoint, int status);
 /* normalize and verify, which make of resolved parameters the engine's own object. */
 int engine_construct(const struct engine *engine, enum engine_reading reading, struct engine_values *values,
                      struct engine_refusal *refusal);
@@ -307,6 +347,7 @@ __attribute__((format(printf, 3, 4))) int engine_refuse(struct engine_refusal *r
 extern const char *const engine_parameter_names[ENGINE_PARAMETERS + 1];
 extern const char *const engine_endpoint_names[ENGINE_ENDPOINTS + 1];
 extern const char *const engine_reading_names[ENGINE_READINGS + 1];
+extern const char *const engine_noise_names[ENGINE_NOISES + 1];
 extern const char *const engine_device_names[ENGINE_DEVICES + 1];
 extern const char *const engine_backend_names[ENGINE_BACKENDS + 1];
 extern const char *const engine_preemption_names[ENGINE_PREEMPTIONS + 1];

@@ -108,9 +108,10 @@ static int read_integer(const char *text, const char *place, struct engine_value
     char *end;
     errno = 0;
     long long integer = strtoll(text, &end, 10);
-    if (errno || end == text || *end)
-        return engine_unreadable(why, place, "\"integer\": must be a 64-bit integer in a string");
-    *value = engine_integer(integer);
+    if (end == text || *end)
+        return engine_unreadable(why, place, "\"integer\": must be a whole number in a string");
+    *value = errno ? engine_float(strtod(text, NULL))
+                   : engine_integer(integer); /* beyond 64 bits the nearest double */
     return 0;
 }
 
@@ -220,6 +221,14 @@ int engine_read_values(const cJSON *at, const char *place, const struct engine *
     return 0;
 }
 
+cJSON *engine_parameters_of(const struct engine *engine, const cJSON *body)
+{
+    cJSON *own = engine_memory(cJSON_Duplicate(body, true));
+    for (const char *const *field = engine->fields; field && *field; field++)
+        cJSON_DeleteItemFromObjectCaseSensitive(own, *field);
+    return own;
+}
+
 /* A dictionary of the server's; its seed is named as /generate names it. */
 static int read_dictionary(const cJSON *at, const char *place, const char *key, const struct engine *engine,
                            struct engine_values *values, struct engine_why *why)
@@ -231,22 +240,24 @@ static int read_dictionary(const cJSON *at, const char *place, const char *key, 
                : 0;
 }
 
+static int read_flag(const cJSON *at, const char *place, const char *key, bool *flag, struct engine_why *why)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(at, key);
+    if (member && !cJSON_IsBool(member))
+        return engine_unreadable(why, place, "\"%s\": must be true or false", key);
+    *flag = cJSON_IsTrue(member);
+    return 0;
+}
+
 int engine_read_server(const cJSON *at, const char *place, const struct engine *engine,
                        struct engine_server *server, struct engine_why *why)
 {
-    static const char *const keys[] = {"switch",
-                                       "deterministic",
-                                       "device",
-                                       "backend",
-                                       "sampling_defaults",
-                                       "generation_config",
-                                       "preferred",
-                                       "vocab",
-                                       "preemption",
-                                       "logits",
-                                       NULL},
-                             *const defaults[] = {"model", "openai", NULL};
-    int device = ENGINE_CUDA, backend = ENGINE_BACKEND_UNSET, neutral = 0,
+    static const char *const
+        keys[] = {"switch",    "deterministic", "device", "backend", "sampling_defaults", "generation_config",
+                  "preferred", "transformers",  "draft",  "vocab",   "preemption",        "logits",
+                  NULL},
+        *const defaults[] = {"model", "openai", NULL}, *const libraries[] = {"pinned", "4", NULL};
+    int device = ENGINE_CUDA, backend = ENGINE_BACKEND_UNSET, neutral = 0, library = 0,
         preemption = ENGINE_PREEMPTION_AUTO, logits = ENGINE_F32;
     size_t size = 0;
     *server = (struct engine_server){0};
@@ -263,19 +274,21 @@ int engine_read_server(const cJSON *at, const char *place, const struct engine *
          engine_read_name(at, place, "logits", engine_dtype_names, &logits, why)) ||
         (cJSON_HasObjectItem(at, "preemption") &&
          engine_read_name(at, place, "preemption", engine_preemption_names, &preemption, why)) ||
+        (cJSON_HasObjectItem(at, "transformers") &&
+         engine_read_name(at, place, "transformers", libraries, &library, why)) ||
+        read_flag(at, place, "deterministic", &server->deterministic, why) ||
+        read_flag(at, place, "draft", &server->draft, why) ||
         read_dictionary(at, place, "generation_config", engine, &server->generation_config, why) ||
         read_dictionary(at, place, "preferred", engine, &server->preferred, why))
         return -1;
-    const cJSON *deterministic = cJSON_GetObjectItemCaseSensitive(at, "deterministic");
-    if (deterministic && !cJSON_IsBool(deterministic))
-        return engine_unreadable(why, place, "\"deterministic\": must be true or false");
     const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(at, "vocab");
     if (vocab && engine_read_size(vocab, place, "\"vocab\"", ENGINE_VOCAB_MAX, &size, why))
         return -1;
     server->vocab = (int64_t)size;
-    server->deterministic = cJSON_IsTrue(deterministic);
     server->preemption = (enum engine_preemption)preemption;
     server->logits = (enum engine_dtype)logits;
+    server->has_generation_config = cJSON_HasObjectItem(at, "generation_config");
+    server->class_defaults = library == 1;
     server->device = (enum engine_device)device;
     server->backend = (enum engine_backend)backend;
     server->neutral_defaults = neutral == 1;

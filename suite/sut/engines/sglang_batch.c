@@ -18,6 +18,10 @@ struct engine_flags sglang_together(struct engine_flags a, struct engine_flags b
         .need_top_k = a.need_top_k || b.need_top_k,
         .need_top_p = a.need_top_p || b.need_top_p,
         .need_min_p = a.need_min_p || b.need_min_p,
+        .bad_seed = a.bad_seed || b.bad_seed,
+        .top_k_bound = !a.top_k_bound || !b.top_k_bound ? 0
+                       : a.top_k_bound > b.top_k_bound  ? a.top_k_bound
+                                                        : b.top_k_bound,
     };
 }
 
@@ -47,6 +51,18 @@ size_t sglang_state(enum engine_reading reading, const struct engine_batch *batc
     return unfinished;
 }
 
+/* The largest top_k is looked for in the rows that are there, where flags are what was. */
+size_t sglang_state_of_rows(enum engine_reading reading, const struct engine_batch *batch,
+                            struct engine_flags *flags)
+{
+    size_t rows = sglang_state(reading, batch, flags);
+    struct engine_flags now = {0};
+    for (size_t i = 0; i < batch->rows; i++)
+        now = i ? sglang_together(now, batch->row[i].flags) : batch->row[i].flags;
+    flags->top_k_bound = now.top_k_bound;
+    return rows;
+}
+
 int sglang_join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill)
 {
     struct engine_flags flags;
@@ -64,5 +80,22 @@ int sglang_join(enum engine_reading reading, struct engine_batch *running, struc
         running->rows += prefill->rows;
     }
     prefill->rows = 0;
+    return 0;
+}
+
+/* A row that has ended is dropped on the way; flags are not. */
+int sglang_mix(struct engine_batch *running, struct engine_batch *prefill)
+{
+    if (prefill->rows == 0)
+        return 0;
+    if (engine_batch_reserve(prefill, prefill->rows + running->rows))
+        return -1;
+    engine_batch_filter(running);
+    if (running->rows) {
+        memcpy(prefill->row + prefill->rows, running->row, running->rows * sizeof *running->row);
+        prefill->rows += running->rows;
+        prefill->flags = sglang_together(prefill->flags, running->flags);
+    }
+    running->rows = 0;
     return 0;
 }

@@ -146,11 +146,30 @@ static int validate(enum engine_endpoint endpoint, struct engine_values *request
     return 0;
 }
 
+int sglang_status(enum engine_endpoint endpoint, int status)
+{
+    return endpoint == ENGINE_RESPONSES && status == 500 ? 400 : status;
+}
+
+/* Transformers 4 hands out class defaults for what a file does not name; a null in it names the key. */
+static void fill_class_defaults(struct engine_server *server)
+{
+    struct engine_values *file = &server->generation_config;
+    static const double defaults[] = {
+        [ENGINE_TEMPERATURE] = 1, [ENGINE_TOP_P] = 1, [ENGINE_REPETITION_PENALTY] = 1};
+    for (enum engine_parameter p = 0; p <= ENGINE_REPETITION_PENALTY; p++)
+        if (p != ENGINE_MIN_P && file->at[p].kind == ENGINE_ABSENT)
+            file->at[p] = p == ENGINE_TOP_K ? engine_integer(50) : engine_float(defaults[p]);
+}
+
 int sglang_resolve(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
                    struct engine_resolved *resolved, struct engine_refusal *refusal)
 {
+    struct engine_server own = *server;
     *resolved = (struct engine_resolved){0};
+    if (reading == ENGINE_UPSTREAM && server->class_defaults && server->has_generation_config)
+        fill_class_defaults(&own);
     if (reading == ENGINE_ARTICLE_PORT) {
         article_port(server, endpoint, request, resolved);
     } else if (reading == ENGINE_ARTICLE_PROSE) {
@@ -162,9 +181,9 @@ int sglang_resolve(enum engine_reading reading, const struct engine_server *serv
         if (validate(endpoint, &valid, refusal))
             return -1;
         if (endpoint == ENGINE_RESPONSES)
-            responses(server, &valid, resolved);
+            responses(&own, &valid, resolved);
         else
-            chat_or_completions(server, endpoint, &valid, resolved);
+            chat_or_completions(&own, endpoint, &valid, resolved);
     }
     return 0;
 }

@@ -65,6 +65,40 @@ static void worked_by_hand(void **state)
             "[{\"error\":\"top_k must be -1 (disable) or at least 1, got 0.\",\"status\":400}]");
 }
 
+/* What the name of a path hides, mixed chunks, the draft sampler, and members that are no parameters. */
+static void more_by_hand(void **state)
+{
+    (void)state;
+    answers(
+        "[{" HEAD("path", "upstream") ",\"server\":{\"deterministic\":true},\"batch\":[{},{\"top_p\":0.5}]}]",
+        "[{\"path\":\"filtered\",\"seeded\":true,\"backend\":\"pytorch\",\"noise\":\"rank\"}]");
+    answers(
+        "[{" HEAD("path", "upstream") ",\"server\":{\"deterministic\":true},\"batch\":[{\"sampling_seed\":"
+                                      "{\"integer\":\"9223372036854775808\"}}]}]",
+        "[{\"error\":\"a seed does not fit the batch's int64 tensor\",\"status\":0}]");
+    answers("[{" HEAD("path", "upstream") ",\"server\":{\"draft\":true,\"switch\":\"no\"},\"batch\":[{}]}]",
+            "[{\"path\":\"multinomial\",\"seeded\":false,\"backend\":\"flashinfer\"}]");
+    answers("[{" HEAD("history",
+                      "article-prose") ",\"server\":{},\"events\":["
+                                       "{\"do\":\"admit\",\"id\":\"a\",\"request\":{\"top_p\":0.5}},{\"do\":"
+                                       "\"join\"},{\"do\":\"mix\"},"
+                                       "{\"do\":\"admit\",\"id\":\"b\",\"request\":{}},{\"do\":\"mix\"}]}]",
+            "[{\"events\":[{\"prefill\":{\"flags\":\"--p-\",\"path\":\"filtered\"},\"running\":null},"
+            "{\"prefill\":null,\"running\":{\"flags\":\"--p-\",\"path\":\"filtered\"}},"
+            "{\"prefill\":null,\"running\":{\"flags\":\"--p-\",\"path\":\"filtered\"}},"
+            "{\"prefill\":{\"flags\":\"----\",\"path\":\"gumbel\"},\"running\":{\"flags\":\"--p-\",\"path\":"
+            "\"filtered\"}},"
+            "{\"prefill\":{\"flags\":\"--p-\",\"path\":\"filtered\"},\"running\":null}]}]");
+    answers(
+        "[{" HEAD("effective", "upstream") ",\"endpoint\":\"completions\",\"server\":{},\"request\":"
+                                           "{\"max_tokens\":0}},"
+                                           "{" HEAD("effective",
+                                                    "upstream") ",\"server\":{\"vocab\":10},\"request\":"
+                                                                "{\"n\":null,\"logit_bias\":{\"10\":1}}}]",
+        "[{\"error\":\"max_tokens must be positive\",\"status\":400},"
+        "{\"error\":\"'>' not supported between instances of 'NoneType' and 'int'\",\"status\":500}]");
+}
+
 /* No digit is lost on the way in or out, and every kind of value comes back as it went in. */
 static void values_survive(void **state)
 {
@@ -116,8 +150,7 @@ static void no_question(void **state)
         {"[" PATH("[{\"top_p\":{\"float\":\" 1\"}}]") "]", "must be a finite number", ENGINE_MALFORMED},
         {"[" PATH("[{\"top_p\":{\"float\":\"1\",\"integer\":\"1\"}}]") "]",
          "batch[0].top_p: must have one key", ENGINE_MALFORMED},
-        {"[" PATH("[{\"top_k\":{\"integer\":\"9223372036854775808\"}}]") "]", "must be a 64-bit integer",
-         ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_k\":{\"integer\":\"9x\"}}]") "]", "must be a whole number", ENGINE_MALFORMED},
         {"[" PATH("[]") "," PATH("0") "]", "question 1: \"batch\": must be an array", ENGINE_MALFORMED},
         {"[{" HEAD("path", "upstream") ",\"server\":{\"deterministic\":1},\"batch\":[]}]",
          "server: \"deterministic\": must be true or false", ENGINE_MALFORMED},
@@ -227,8 +260,9 @@ static void no_question_of_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_by_hand), cmocka_unit_test(values_survive),
-                                       cmocka_unit_test(no_question), cmocka_unit_test(steps_by_hand),
-                                       cmocka_unit_test(no_question_of_steps)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worked_by_hand), cmocka_unit_test(more_by_hand),
+        cmocka_unit_test(values_survive), cmocka_unit_test(no_question),
+        cmocka_unit_test(steps_by_hand),  cmocka_unit_test(no_question_of_steps)};
     return cmocka_run_group_tests_name("questions and answers", tests, NULL, NULL);
 }

@@ -50,6 +50,16 @@ int mutant_seed_dropped_filtered(enum engine_reading reading, const struct engin
 int mutant_empty_batch(enum engine_reading reading, const struct engine_server *server,
                        const struct engine_flags *flags, size_t rows, struct engine_path *path,
                        struct engine_refusal *refusal);
+#define MUTANT_PATH(name)                                                                                    \
+    int name(enum engine_reading reading, const struct engine_server *server,                                \
+             const struct engine_flags *flags, size_t rows, struct engine_path *path,                        \
+             struct engine_refusal *refusal)
+int mutant_mix_forgets(struct engine_batch *running, struct engine_batch *prefill);
+MUTANT_PATH(mutant_noise_by_id);
+MUTANT_PATH(mutant_ascend_race);
+MUTANT_PATH(mutant_draft_unswitched);
+MUTANT_PATH(mutant_greedy_seed);
+MUTANT_PATH(mutant_pytorch_forced);
 int mutant_epsilon_closed(enum engine_reading reading, struct engine_values *values,
                           struct engine_refusal *refusal);
 
@@ -71,6 +81,15 @@ MUTANT_RESOLVE(mutant_coerced);
 MUTANT_RESOLVE(mutant_file_everywhere);
 MUTANT_RESOLVE(mutant_preferred_over_request);
 MUTANT_RESOLVE(mutant_seed_lost);
+MUTANT_RESOLVE(mutant_class_defaults);
+#define MUTANT_FIELDS(name)                                                                                  \
+    int name(const struct engine_server *server, enum engine_endpoint endpoint, const struct cJSON *body,    \
+             enum engine_stage_of_check stage, struct engine_refusal *refusal)
+MUTANT_FIELDS(mutant_unknown_dropped);
+MUTANT_FIELDS(mutant_always_normalized);
+MUTANT_FIELDS(mutant_lengths_first);
+MUTANT_FIELDS(mutant_fields_unchecked);
+int mutant_one_status(enum engine_endpoint endpoint, int status);
 int mutant_top_k_below_one(enum engine_reading reading, struct engine_values *values,
                            struct engine_refusal *refusal);
 int mutant_epsilon_float(enum engine_reading reading, struct engine_values *values,
