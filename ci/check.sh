@@ -110,7 +110,7 @@ part_engines() {
     whole 'run quick: reference:categorical' "$gate" run --plan quick --sut reference:categorical
     for sut in reference:race reference:seeded,filters=vllm-v1,penalties=vllm-v1 reference:gumbel,filters=llama.cpp \
                reference:categorical,filters=flashinfer-joint engine:sglang-0.5.19 engine:sglang-0.5.20 \
-               engine:vllm-0.5.0; do
+               engine:sglang-0.5.23 engine:vllm-0.5.0; do
         whole "run card: $sut" "$gate" run --plan card --sut "$sut"
     done
     # SGLang's first seeded rule: 1,920 draws over 20 ids in both stages together.

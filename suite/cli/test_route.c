@@ -88,6 +88,13 @@ static void the_articles_deterministic_server(void **state)
     child_says(child.out, "all 2 as one batch: filtered, seeded, since b\n");
     child_says(child.out, "gumbel is out of reach here: deterministic inference");
     child_says(child.out, "as article-prose, of 2 requests 1 differ, and so does the batch\n");
+    /* A seed beyond int64 is nobody's business elsewhere. */
+    route("sglang-0.5.20", "--server deterministic.json", CHAT("a", ", \"seed\": 9223372036854775808"));
+    answered(0);
+    child_says(child.out, "fails: a seed does not fit the batch's int64 tensor");
+    route("sglang-0.5.20", "", CHAT("a", ", \"seed\": 9223372036854775808, \"top_k\": 5"));
+    answered(0);
+    child_says(child.out, "filtered     top_k 5 (request): a\n");
 }
 
 /* By hand: a alone for 2 s, the batch filtered from 2 to 12 though noise is gone at 4, then d starts afresh. */

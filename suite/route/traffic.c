@@ -112,7 +112,7 @@ static void add_to_batch(const struct route_view *view, struct route_total *tota
                          const struct engine_flags *own, const char *id)
 {
     const struct engine_flags flags = total->taken ? view->engine->together(total->flags, *own) : *own;
-    if (total->taken && memcmp(&flags, &total->flags, sizeof flags) == 0)
+    if (total->taken && engine_flags_same(&flags, &total->flags))
         return;
     const struct route_state batch = route_state_of(view, &flags, 1);
     if (!total->taken || !route_state_same(&batch, &total->batch))

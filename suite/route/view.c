@@ -7,11 +7,16 @@
 #include "suite/json/utf8.h"
 #include "suite/sut/engines/ask.h"
 
-/* normalize, verify and flags: what a request makes of a batch. */
+/* normalize, verify and flags: what a request makes of a batch. A bound on top_k changes no path that is told apart
+ * here, and would make a kind of request of each top_k; seeds count where the server uses them. */
 static int flags_of(const struct route_view *view, const struct engine_values *values,
                     struct engine_flags *flags, struct engine_refusal *refusal)
 {
-    return engine_check(view->engine, view->reading, &view->server, values, flags, refusal);
+    if (engine_check(view->engine, view->reading, &view->server, values, flags, refusal))
+        return -1;
+    flags->top_k_bound = 0;
+    flags->bad_seed = flags->bad_seed && view->server.deterministic;
+    return 0;
 }
 
 /* One copy of each text for good: engines have a handful. */
@@ -142,14 +147,13 @@ const char *route_blame(const struct route_view *view, const struct route_answer
     struct engine_flags flags;
     struct engine_refusal refusal;
     text[0] = 0;
-    if (answer->refused || memcmp(&answer->flags, &view->plain_flags, sizeof flags) == 0)
+    if (answer->refused || engine_flags_same(&answer->flags, &view->plain_flags))
         return text;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
         struct engine_values without = answer->parameters.values;
         without.at[p] = view->plain_values.at[p];
         if (answer->parameters.layer[p] != ENGINE_LAYER_NONE &&
-            flags_of(view, &without, &flags, &refusal) == 0 &&
-            memcmp(&answer->flags, &flags, sizeof flags) != 0)
+            flags_of(view, &without, &flags, &refusal) == 0 && !engine_flags_same(&answer->flags, &flags))
             add(text, &answer->parameters, p);
     }
     return text;

@@ -73,7 +73,7 @@ static struct route_state wanted_by_the_living(const struct walk *walk)
 static bool count_live(struct walk *walk, const struct engine_flags *flags, bool more)
 {
     size_t i = 0;
-    while (i < walk->lives && memcmp(&walk->live[i].flags, flags, sizeof *flags) != 0)
+    while (i < walk->lives && !engine_flags_same(&walk->live[i].flags, flags))
         i++;
     if (i == walk->lives) {
         walk->live = memory(realloc(walk->live, (i + 1) * sizeof *walk->live));

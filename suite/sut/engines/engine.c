@@ -92,6 +92,15 @@ int engine_prepare(const struct engine *engine, enum engine_reading reading,
     return -1;
 }
 
+bool engine_flags_same(const struct engine_flags *a, const struct engine_flags *b)
+{
+    return a->all_greedy == b->all_greedy && a->need_top_k == b->need_top_k &&
+           a->need_top_p == b->need_top_p && a->need_min_p == b->need_min_p &&
+           a->need_top_p_top_k == b->need_top_p_top_k && a->need_penalties == b->need_penalties &&
+           memcmp(a->draws, b->draws, sizeof a->draws) == 0 && a->bad_seed == b->bad_seed &&
+           a->top_k_bound == b->top_k_bound;
+}
+
 int engine_batch_reserve(struct engine_batch *batch, size_t rows)
 {
     if (rows <= batch->room)

@@ -311,6 +311,8 @@ int engine_prepare(const struct engine *engine, enum engine_reading reading,
                    const struct engine_values *request, struct engine_flags *flags,
                    struct engine_refusal *refusal);
 
+/* Member by member: the struct has padding. */
+bool engine_flags_same(const struct engine_flags *a, const struct engine_flags *b);
 /* Room for `rows` rows in all; -1: out of memory. */
 int engine_batch_reserve(struct engine_batch *batch, size_t rows);
 /* Drop the rows that have ended. */

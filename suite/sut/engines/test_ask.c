@@ -242,6 +242,8 @@ static void no_question_of_steps(void **state)
         {VLLM("candidates", "\"logprobs\":[[1]],\"cumulative\":[1,2],\"best_of\":1"),
          "cumulative: must be an array"},
         {VLLM("candidates", "\"logprobs\":[[1]]"), "\"best_of\": must be a whole number"},
+        {VLLM("history", "\"server\":{},\"events\":[{\"do\":\"mix\"}]"),
+         "events[0]: \"do\": vllm-0.5.0 has no mixed chunks"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *told = NULL;
