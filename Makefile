@@ -1,5 +1,6 @@
 # samplegate: plain `make` builds, `make check` tests, `make gate` judges the published upgrade; `make help` lists the rest.
-# Nothing is listed by hand: a .c file belongs to the room whose folder it lies in, a test_*.c file is a test.
+# No file is listed by hand: a .c file belongs to the room whose folder it lies in, a test_*.c file is a test. A new folder
+# under suite/checks/ is named in JUDGE.
 
 BUILD  ?= build
 PREFIX ?= /usr/local

@@ -12,8 +12,8 @@ enum { KEY_BASELINE = 512 };
 
 static const struct argp_option options[] = {
     {"sut", 's', "SPEC", 0,
-     "The sampler: reference[:RULE], engine[:NAME], python:torch[@VENV][,rule=multinomial], "
-     "PATH/TO/PLUGIN.so, "
+     "The sampler: reference[:RULE], cuda[:RULE], engine[:NAME], python:torch[@VENV][,rule=multinomial], "
+     "python:FILE.py, PATH/TO/PLUGIN.so, "
      "exec:COMMAND, recording:FILE (default reference)",
      0},
     {"baseline", KEY_BASELINE, "DIR|FILE", 0,

@@ -63,7 +63,8 @@ struct samplegate_tensor {
 /* One batch: `draws` tokens, draw d from row row_index[d]. Pointers are valid during the call (on a GPU: until the
  * stream has passed it). values, row_index, noise, logit_bias, allowed and the outputs live on values.device, which is the
  * device that open() was given (samplegate-host: option device=cuda); per-draw parameters and token lists on the host.
- * A NULL parameter array means "off" for every draw, and its bit in `options` is then clear. */
+ * A NULL parameter array means "off" for every draw, and its bit in `options` is then clear. In an array "off" is
+ * temperature 1, top_k -1, top_p 1, min_p 0, repetition_penalty 1, other penalties 0, min_tokens 0. */
 struct samplegate_call {
     size_t size;
     uint64_t options; /* bits of enum samplegate_option that this call needs */
@@ -88,12 +89,14 @@ struct samplegate_call {
     const int64_t *min_tokens;                     /* [draws] */
     const int64_t *stop_ids, *stop_offsets;        /* ragged, as above */
     int32_t *token;                                /* out [draws]; -1 = this row cannot be sampled */
-    float *logprob;                                /* out [draws] or NULL */
-    uint8_t *kept;                                 /* out [rows, columns] or NULL */
-    int32_t *path;                                 /* out [draws] or NULL */
+    float *logprob;                                /* out [draws] or NULL; not asked for yet */
+    uint8_t *kept; /* out [rows, columns] or NULL: 1 where the parameters of a row's first draw leave the id, else 0;
+                    * only rows that this call draws from need be written */
+    int32_t *path;                                 /* out [draws] or NULL; not asked for yet */
 };
 
-/* The contract: an object of strings. What is claimed is tested, what is not is reported as not claimed.
+/* The contract: an object of strings. What is claimed is tested, what is not is skipped. A claim or a value that is not
+ * in this table counts as not claimed, and so does a text that is not JSON: look at what is skipped.
  *
  * claim      | value
  * rng_keying | what decides the noise of one id in a seeded draw, commas between: seed, position, column (the id), rank (the
@@ -103,7 +106,8 @@ struct samplegate_call {
  *            | device", "same device"; "none": not even the same call does
  * rule       | the reference's rule whose tokens it gives for a seed and a position: greedy, categorical, race, gumbel,
  *            | torch-race, seeded, seeded-2025; by rank if rng_keying says rank
- * filters    | whose top_k, top_p and min_p it has: sglang-pytorch, flashinfer-joint, ... (samplegate-host lists them)
+ * filters    | whose top_k, top_p and min_p it has: sglang-pytorch, flashinfer-joint, flashinfer-top-k-first, vllm-0.5.0,
+ *            | vllm-v1, hf-transformers, llama.cpp, tensorrt-llm-torch, tensorrt-llm-cpp
  * penalties  | whose penalties: sglang, vllm-0.5.0, vllm-v1, tensorrt-llm-cpp
  * nan_policy | "never drawn": an id whose weight is NaN, infinite or negative is not drawn; a row that leaves no id gives
  *            | token -1, or is refused

@@ -6,6 +6,8 @@
  * With device=cuda the call's tensors lie on the device and it has a stream: start the kernel there and return, the host
  * waits. CUDA_LAUNCH and CUDA_SHARED stand for <<<>>> and __shared__, so that CI can run this file without a GPU:
  *     g++ -x c++ -std=c++17 -shared -fPIC -I . -I suite/sut suite/sut/examples/sampler.cu -o sampler-shim.so
+ *     make build/tests/shim-host
+ *     samplegate run --sut 'exec:build/tests/shim-host ./sampler-shim.so device=cuda' --plan quick
  *
  * SPDX-License-Identifier: MIT */
 #include <math.h>
