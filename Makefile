@@ -181,14 +181,14 @@ tests: $(TEST_BINARIES) $(FAULTS)
 # Each of these does its own set-up: what is missing is installed (or named), then the rest of the target is built.
 check:
 	ci/setup.sh check torch
-	+$(MAKE) --no-print-directory all tests
+	+$(MAKE) --no-print-directory -j"$$(nproc)" all tests
 	ci/check.sh $(BUILD)
 check-asan:
 	ci/setup.sh check
 	ci/check.sh $(BUILD) asan
 gate:
 	ci/setup.sh build
-	+$(MAKE) --no-print-directory all
+	+$(MAKE) --no-print-directory -j"$$(nproc)" all
 	ci/gate.sh $(BUILD) $(REQUIRE)
 mutants: all
 	$(BUILD)/kill_table $(BUILD)

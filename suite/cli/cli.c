@@ -156,7 +156,7 @@ int cli_plan(struct plan *plan, const struct cli_options *options, struct troubl
 
 int cli_check_selection(const struct plan *plan, const struct cli_options *options, struct trouble *trouble)
 {
-    char names[700] = "";
+    char names[800] = ""; /* of trouble.text, which holds 1,024 */
     bool check = false, cell = false;
     for (size_t i = 0; i < check_registry_count; i++)
         check |= check_selected(&check_registry[i], options->session.checks);

@@ -59,7 +59,8 @@ int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trou
     sut->dtype = (enum value_dtype)i;
     sut->noise = capabilities && has_word(capabilities, "noise");
     sut->temperature = capabilities && has_word(capabilities, "temperature");
-    return 0;
+    const char *contract = frame_get(hello, "contract");
+    return contract && *contract ? claims_check(contract, spec, trouble) : 0;
 }
 
 bool sut_draws(const struct sut *sut)

@@ -147,7 +147,6 @@ static void skipped(void **state)
         const char *parameters, *contract, *takes, *can, *why;
     } cases[] = {
         {"\"top_p\": 0.363637", "{}", "logits", everything, "names no rule of filters"},
-        {"\"top_p\": 0.363637", "{\"filters\": \"mine\"}", "logits", everything, "names no rule of filters"},
         {"\"top_p\": 0.98", "{}", "logits", "top_k", "has no top_p"},
         {"\"banned\": [1]", "{}", "probabilities", everything, "takes no logits to edit"},
         {"\"repetition_penalty\": 2, \"output\": [4], \"presence_penalty\": 1", "{\"filters\": \"vllm-v1\"}",

@@ -31,6 +31,8 @@ bool sut_draws(const struct sut *sut);
 extern const char *const sut_capability_words[];
 /* Does its hello have this word among the capabilities? */
 bool sut_can(const struct sut *sut, const char *word);
+/* Is this contract an object of claims that samplegate.h knows, with values that it knows? exit 2 */
+int claims_check(const char *contract, const char *spec, struct trouble *trouble);
 /* A text that its contract claims under this key. False: it claims nothing. */
 bool sut_claim(const struct sut *sut, const char *key, char *text, size_t bytes);
 

@@ -95,8 +95,8 @@ struct samplegate_call {
     int32_t *path;                                 /* out [draws] or NULL; not asked for yet */
 };
 
-/* The contract: an object of strings. What is claimed is tested, what is not is skipped. A claim or a value that is not
- * in this table counts as not claimed, and so does a text that is not JSON: look at what is skipped.
+/* The contract: an object of strings. What is claimed is tested, what is not is skipped. A claim that is not in this
+ * table is refused (exit 2), and so is a value of bitwise, rule, filters or penalties.
  *
  * claim      | value
  * rng_keying | what decides the noise of one id in a seeded draw, commas between: seed, position, column (the id), rank (the
