@@ -1,13 +1,13 @@
 #!/bin/bash
 # check.sh BUILD [PART...]: every test, a line each, and the counts at the end; `make check` runs it after building.
 #
-# Parts (default: all): units python golden mutants engines examples calibrate asan valgrind clang nvcc.
+# Parts (default: all): units python golden mutants engines route examples calibrate asan valgrind clang nvcc.
 # 0 only if nothing failed. What cannot run here is counted as skipped and named; REQUIRE=all makes a skip fail.
 set -u
 cd "$(dirname "$0")/.." || exit 99
 build=${1:-build}
 shift
-parts=${*:-units python golden mutants engines examples calibrate asan valgrind clang nvcc}
+parts=${*:-units python golden mutants engines route examples calibrate asan valgrind clang nvcc}
 passed=0 failed=0 skipped=0
 logs=$build/check-logs
 mkdir -p "$logs"
@@ -109,7 +109,8 @@ part_engines() {
     whole 'run quick: reference' "$gate" run --plan quick
     whole 'run quick: reference:categorical' "$gate" run --plan quick --sut reference:categorical
     for sut in reference:race reference:seeded,filters=vllm-v1,penalties=vllm-v1 reference:gumbel,filters=llama.cpp \
-               reference:categorical,filters=flashinfer-joint engine:sglang-0.5.19 engine:sglang-0.5.20; do
+               reference:categorical,filters=flashinfer-joint engine:sglang-0.5.19 engine:sglang-0.5.20 \
+               engine:sglang-0.5.23 engine:vllm-0.5.0; do
         whole "run card: $sut" "$gate" run --plan card --sut "$sut"
     done
     # SGLang's first seeded rule: 1,920 draws over 20 ids in both stages together.
@@ -140,6 +141,8 @@ part_engines() {
         skip 'real PyTorch' "not run: /usr/bin/python3 cannot import torch (ci/setup.sh torch)"
     fi
 }
+
+part_route() { whole 'route: a million requests (ci/route.sh)' ci/route.sh "$build"; }
 
 # What the README tells users to copy, built as it says and judged; the broken one is rejected for the right reason.
 part_examples() {

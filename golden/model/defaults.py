@@ -1,7 +1,8 @@
-"""defaults.py: which sampling parameters a request ends up with in SGLang 0.5.19 and 0.5.20, and what is refused.
+"""defaults.py: which sampling parameters a request ends up with in SGLang 0.5.19, 0.5.20 and 0.5.23, and what is refused.
 
 Three readings, told apart as "as": what the published article's code computes (article-port), what its sentences say
-(article-prose), and what the released wheels do (upstream; the two versions agree in everything here). Each reading is told
+(article-prose), and what the released wheels do (upstream; 0.5.23 has a strict schema at /generate and looks at seeds, else they
+agree). Each reading is told
 as tables of who may speak for a parameter, in order; it is written from the article and from observed answers of the wheels,
 and shares nothing with suite/sut/engines/.
 
@@ -18,6 +19,8 @@ NEUTRAL = {"temperature": 1.0, "top_k": -1, "top_p": 1.0, "min_p": 0.0, "repetit
            "presence_penalty": 0.0, "seed": None}
 # What the engine's own parameter object starts from: the whole vocabulary is already a number there.
 OBJECT = NEUTRAL | {"top_k": TOP_K_ALL}
+# What transformers 4 says for keys that the file does not have.
+CLASS_DEFAULTS = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "repetition_penalty": 1.0}
 WORDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 
 
@@ -120,12 +123,33 @@ def speakers_prose(endpoint, parameter, request, preferred, model):
     return said + [("default", NEUTRAL[parameter])]
 
 
-def effective(reading, endpoint, request, server):
+def schema_type(value, whole):
+    """How 0.5.23's schema names a value of the wrong type."""
+    kinds = {str: 'string "{}"', bool: "boolean `{}`", float: "floating point `{}`", list: "sequence", dict: "map"}
+    said = str(value).lower() if isinstance(value, bool) else value
+    return Refused(400, f"invalid type: {kinds[type(value)].format(said)}, expected {'i64' if whole else 'f64'}")
+
+
+def strict_types(request):
+    """0.5.23's schema at /generate: a boolean is no number, 20.0 no integer; null is nothing."""
+    for key, value in request.items():
+        if key in PARAMETERS[:7] + ("sampling_seed",) and value is not None:
+            whole = key in ("top_k", "sampling_seed")
+            if not (type(value) is int or type(value) is float and not whole):
+                raise schema_type(value, whole)
+
+
+def effective(reading, endpoint, request, server, engine="sglang-0.5.20"):
     """{parameter: (value, layer)} before normalization.
 
-    server: sampling_defaults ("model" if absent), generation_config, preferred.
+    server: sampling_defaults ("model" if absent), generation_config, preferred, transformers ("pinned" if absent).
     """
     config = server.get("generation_config") or {}
+    if reading == "upstream":
+        if server.get("transformers") == "4" and "generation_config" in server:
+            config = CLASS_DEFAULTS | config
+        if engine == "sglang-0.5.23" and endpoint == "generate":
+            strict_types(request)
     model = non_null(config, PARAMETERS[:5]) if server.get("sampling_defaults", "model") == "model" else {}
     preferred = server.get("preferred") or {}
     if reading == "article-port":
@@ -182,7 +206,12 @@ RULES = (
 )
 
 
-def verify(reading, params):
+def status_at(endpoint, status):
+    """/v1/responses answers a comparison that failed as it does a bad value."""
+    return 400 if (endpoint, status) == ("responses", 500) else status
+
+
+def verify(reading, params, engine="sglang-0.5.20"):
     """Refuse what the engine answers with an error; the article checks nothing."""
     if reading != "upstream":
         return
@@ -191,3 +220,9 @@ def verify(reading, params):
             raise wrong_type(500, key, "a number", params[key])
         if not accepted(params[key]):
             raise Refused(400, f"{key} {sentence}, got {params[key]}.")
+    if engine == "sglang-0.5.23" and params["seed"] is not None:
+        seed = params["seed"]
+        if not isinstance(seed, int):
+            raise Refused(400, f"sampling_seed must be an integer, got {type(seed).__name__}.")
+        if not -2**63 <= seed < 2**63:
+            raise Refused(400, f"sampling_seed must be in [-2**63, 2**63 - 1], got {seed}.")

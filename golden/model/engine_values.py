@@ -1,9 +1,12 @@
 """engine_values.py: sampling parameters as a golden writes them.
 
-A bare number is what clients send: a float, but an integer for top_k and seed. Anything else is tagged: {"float": "0x1p-3"},
+A bare number is what clients send: a float, but an integer for top_k, seed and counts. Anything else is tagged: {"float": "0x1p-3"},
 {"integer": "9223372036854775807"}. Null, booleans, strings, arrays and the empty object stand for themselves (wrong types).
 """
-INTEGERS = ("top_k", "seed", "sampling_seed")
+INTEGERS = ("top_k", "seed", "sampling_seed", "n", "best_of", "max_tokens", "min_tokens", "logprobs", "prompt_logprobs",
+            "truncate_prompt_tokens")
+PARAMETERS = INTEGERS + ("temperature", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "use_beam_search",
+                         "early_stopping", "length_penalty", "stop", "detokenize")
 
 
 def encode(key, value):
@@ -20,7 +23,8 @@ def encode(key, value):
 
 
 def encoded(values):
-    return {key: encode(key, value) for key, value in values.items()}
+    """Parameters as above; other members of a body as they are."""
+    return {key: encode(key, value) if key in PARAMETERS else value for key, value in values.items()}
 
 
 def encoded_server(server):

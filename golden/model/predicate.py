@@ -25,13 +25,28 @@ def profile(reading, params):
         if not is_number(min_p):
             raise unordered(">", min_p, 0)
     asks = {"greedy": k <= 1, "top_k": k != TOP_K_ALL, "top_p": top_p != 1.0, "min_p": min_p > 0}
-    return frozenset(name for name, asked in asks.items() if asked)
+    finite = frozenset([("top_k_bound", int(k))] if 1 <= k < TOP_K_ALL else ["whole vocabulary"])
+    seed = params.get("seed")
+    bad = not (seed is None or is_number(seed)) or seed is not None and abs(seed) >= 2**63 and seed != -2**63
+    return frozenset(name for name, asked in asks.items() if asked) | finite | frozenset(["bad seed"] if bad else [])
 
 
 def together(profiles):
     """Greedy only if all are; a filter if any asks for it."""
     found = frozenset().union(*profiles) - {"greedy"}
     return found | {"greedy"} if all("greedy" in one for one in profiles) else found
+
+
+def bound(flags):
+    """The largest top_k if every request has a finite one, else None."""
+    found = [one[1] for one in flags if isinstance(one, tuple)]
+    return None if "whole vocabulary" in flags or not found else max(found)
+
+
+def bounded_by(flags, profiles):
+    """The flags, with the bound of these requests alone."""
+    of = lambda one: isinstance(one, tuple) or one == "whole vocabulary"
+    return frozenset(one for one in flags if not of(one)) | frozenset(one for profile in profiles for one in profile if of(one))
 
 
 def letters(flags):
@@ -47,16 +62,34 @@ def switch_is_on(text):
     return text is None or text.lower() not in ("0", "false", "no", "n")
 
 
-def backend_of(server):
-    if server.get("device") == "cpu" or server.get("deterministic"):
+def backend_of(engine, server):
+    device, asked = server.get("device", "cuda"), server.get("backend")
+    if engine == "sglang-0.5.23" and asked == "intel_xpu" and device != "xpu":
+        raise Refused(0, f"--sampling-backend intel_xpu requires --device xpu, got --device {device}")
+    if device == "cpu" or server.get("deterministic") and asked != "ascend":
         return "pytorch"
-    return server.get("backend", "flashinfer")
+    return asked or {"cuda": "flashinfer", "xpu": "intel_xpu" if engine == "sglang-0.5.23" else "pytorch"}[device]
+
+
+def draft_path(engine, server):
+    """The draft sampler has the switch in every version, and in 0.5.23 seeds."""
+    backend = backend_of(engine, server)
+    if engine == "sglang-0.5.23" and server.get("deterministic"):
+        return {"path": "deterministic", "seeded": True, "backend": backend, "noise": "token"}
+    return {"path": "gumbel" if switch_is_on(server.get("switch")) else "multinomial", "seeded": False, "backend": backend}
 
 
 def path(reading, engine, server, flags):
-    """{"path", and upstream also "seeded" and "backend"} of a batch with these flags."""
+    """{"path", and upstream also "seeded", "backend", and where they are there "noise" and "top_k_bound"} of a batch with these flags."""
     deterministic = server.get("deterministic", False)
-    draw = "gumbel" if reading == "article-port" or (engine == "sglang-0.5.20" and switch_is_on(server.get("switch"))) else "multinomial"
+    if reading == "upstream" and server.get("draft"):
+        return draft_path(engine, server)
+    if reading == "upstream" and backend_of(engine, server) and deterministic and "bad seed" in flags:
+        raise Refused(0, "a seed does not fit the batch's int64 tensor")
+    race = engine != "sglang-0.5.19" and switch_is_on(server.get("switch"))
+    if reading == "upstream" and backend_of(engine, server) == "ascend":
+        race = False
+    draw = "gumbel" if reading == "article-port" or race else "multinomial"
     filtered = bool(flags & frozenset(NEEDS))
     if "greedy" in flags:
         name = "greedy"
@@ -66,10 +99,16 @@ def path(reading, engine, server, flags):
         name = "filtered" if filtered else draw
     if reading != "upstream":
         return {"path": name}
-    seeded = deterministic and name != "greedy"
-    if seeded and "min_p" in flags:
+    seeded, backend, most = deterministic and name != "greedy", backend_of(engine, server), bound(flags)
+    if seeded and "min_p" in flags and backend == "pytorch":
         raise Refused(0, SEEDED_MIN_P)
-    return {"path": name, "seeded": seeded, "backend": backend_of(server)}
+    told = {"path": name, "seeded": seeded, "backend": backend}
+    if seeded:  # ascend's kernel leaves tokens where they are
+        ranked = name == "filtered" and not (backend == "ascend" and most is not None and most <= 1024)
+        told["noise"] = "rank" if ranked else "token"
+    elif engine == "sglang-0.5.23" and name == "filtered" and backend == "pytorch" and most is not None:
+        told["top_k_bound"] = most
+    return told
 
 
 def path_of_batch(reading, engine, server, requests):
@@ -114,6 +153,10 @@ class History:
         fresh = max((t for t in adopted if not self.rows(t)), default=None)
         return [one for one, join in self.join_of.items() if join is not None and fresh is not None and join >= fresh and join in adopted]
 
+    def there(self):
+        """The requests that have a row upstream: (in the prefill batch, in the running batch)."""
+        return [one for one, join in self.join_of.items() if join is None], self.rows(len(self.events))
+
     def state(self):
         """(flags of the prefill batch, flags of the running batch); None where it has no rows."""
         now = len(self.events)
@@ -126,3 +169,46 @@ class History:
             there = waiting if self.reading == "upstream" else unfinished
             sources = waiting if there else [], self.contributors() if running else []
         return tuple(together([self.profiles[one] for one in source]) if source else None for source in sources)
+
+
+class MixedHistory:
+    """The same upstream where mixed chunks are on: ("mix",) puts the running batch into the prefill batch. Told by sets of requests:
+    who is in a batch, and whose flags it has."""
+
+    def __init__(self, profiles, events):
+        self.profiles, self.finished = profiles, set()
+        self.prefill, self.running = ([], set()), ([], set())
+        for event in events:
+            getattr(self, event[0])(*event[1:])
+
+    def admit(self, one):
+        self.prefill = self.prefill[0] + [one], self.prefill[1] | {one}
+
+    def finish(self, one):
+        self.finished.add(one)
+
+    def live(self, rows):
+        return [one for one in rows if one not in self.finished]
+
+    def filter(self):
+        self.running = self.live(self.running[0]), self.running[1]
+
+    def join(self):
+        rows, whose = self.live(self.prefill[0]), self.prefill[1]
+        if rows:
+            self.running = (self.running[0] + rows, self.running[1] | whose) if self.running[0] else (rows, whose)
+        self.prefill = [], set()
+
+    def mix(self):
+        if not self.prefill[0]:
+            return
+        rows = self.live(self.running[0])
+        if rows:
+            self.prefill = self.prefill[0] + rows, self.prefill[1] | self.running[1]
+        self.running = [], set()
+
+    def there(self):
+        return self.prefill[0], self.running[0]
+
+    def state(self):
+        return tuple(together([self.profiles[one] for one in whose]) if rows else None for rows, whose in (self.prefill, self.running))

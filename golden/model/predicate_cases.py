@@ -8,11 +8,12 @@ import math
 import by_hand
 import defaults
 import predicate
+import vllm_cases
 from engine_values import encoded, encoded_server, outcome
 from files import family_text, write_text
 
-VERSION = "1"
-NEW, OLD = "sglang-0.5.20", "sglang-0.5.19"
+VERSION = "2"
+NEW, OLD, NEWEST = "sglang-0.5.20", "sglang-0.5.19", "sglang-0.5.23"
 GITHUB = "https://github.com/"
 NOTES = {
     "one-request-decides": {
@@ -51,8 +52,36 @@ NOTES = {
         "bug": "top_k has no upper bound, and the batch keeps it in 32 bits.",
         "effect": "One request with top_k of 2^31 or more fails the step for all its neighbours.",
         "links": [GITHUB + "sgl-project/sglang/pull/38117"]},
+    "noise-key": {
+        "bug": "The noise of a seeded draw is made for the token's rank in the sorted row on the filtered path, and for its id elsewhere.",
+        "effect": "Same seed, same prompt, another token, because a neighbour asked for top_p; ascend's kernel, which leaves ids in place, differs again.",
+        "links": [GITHUB + "sgl-project/sglang/pull/35697"]},
+    "seed-overflow": {
+        "bug": "A seed that int64 does not hold is found out when the batch is built, not when the request is checked (until 0.5.23).",
+        "effect": "One request's seed fails the step for all its neighbours on a deterministic server, and nothing happens on others.",
+        "links": [GITHUB + "sgl-project/sglang/issues/15481"]},
+    "ascend": {
+        "bug": "A backend with a sampler of its own is left out when the draw is changed, and kept when deterministic inference forces another.",
+        "effect": "The same release draws by multinomial there, and min_p with a seed is drawn where pytorch fails.",
+        "links": [GITHUB + "sgl-project/sglang/pull/38117", GITHUB + "sgl-project/sglang/issues/33695"]},
+    "intel-xpu": {
+        "bug": "A device has no backend of its own until 0.5.23; there the backend is refused on any other device.",
+        "effect": "An upgrade moves filtered traffic from sorting in pytorch to fused kernels.",
+        "links": []},
+    "draft-switch": {
+        "bug": "One switch turns two samplers: in 0.5.19 the draft's alone, from 0.5.20 the main one's too; 0.5.23 draws drafts from seeds if deterministic.",
+        "effect": "An A/B run with the switch measures both at once under speculative decoding, and on 0.5.19 changes no main token.",
+        "links": [GITHUB + "sgl-project/sglang/pull/38117"]},
+    "bounded-top-k": {
+        "bug": "None: from 0.5.23 a batch in which every request has a finite top_k sorts no more tokens than the largest, also after that request has left.",
+        "effect": "Unseeded tokens of the pytorch backend change with the upgrade, and with who else is in the batch.",
+        "links": []},
+    "mixed-chunk": {
+        "bug": "With mixed chunks the running batch is merged into the new prefill batch, its flags with it.",
+        "effect": "Starting afresh needs a batch without rows, and a prefill that carries the old rows along is none: stale flags travel on.",
+        "links": [GITHUB + "sgl-project/sglang/pull/38117"]},
     "version": {
-        "bug": "None: the releases differ in the draw of the plain case, and in nothing else of the path.",
+        "bug": "None: the releases differ in the draw of the plain case, and in nothing else of the path's name.",
         "effect": "An upgrade from 0.5.19 to 0.5.20 changes the plain path from multinomial to gumbel.",
         "links": [GITHUB + "sgl-project/sglang/pull/38117"]},
 }
@@ -103,6 +132,30 @@ BATCHES = {
     "greedy-and-top-p": (["one-request-decides"], [GREEDY, TOP_P]),
     "thirty-two-one-filtered": (["one-request-decides"], [PLAIN] * 31 + [TOP_K]),
 }
+# Upstream only: what the article's code has no words for.
+BEYOND = 2**63
+UPSTREAM_BATCHES = {
+    "top-k-2-63": (["top-k-overflow"], [{"top_k": BEYOND}]),
+    "top-k-fraction": (["boundary"], [{"top_k": 20.5}]),
+    "top-k-below-two": (["boundary"], [{"top_k": 1.5}, {"top_k": 1}]),
+    "seed-unused": (["seed-overflow"], [{"sampling_seed": BEYOND}, PLAIN]),
+    "seed-text-unused": (["seed-overflow"], [{"sampling_seed": "5"}]),
+    "seed-fraction-unused": (["seed-overflow"], [{"sampling_seed": 1.5}]),
+    "two-top-k": (["bounded-top-k"], [TOP_K, {"top_k": 5}]),
+    "top-k-and-greedy": (["bounded-top-k"], [TOP_K, GREEDY]),
+    "top-k-and-top-p": (["bounded-top-k"], [TOP_K, TOP_P]),
+    "two-top-k-large": (["bounded-top-k", "noise-key"], [TOP_K, {"top_k": 1025}]),
+}
+SEEDED_BATCHES = {
+    "seed-beyond": (["seed-overflow"], [{"sampling_seed": BEYOND}, PLAIN]),
+    "seed-beyond-greedy": (["seed-overflow"], [{"sampling_seed": BEYOND} | GREEDY]),
+    "seed-text": (["seed-overflow"], [{"sampling_seed": "5"}]),
+    "seed-fraction": (["seed-overflow"], [{"sampling_seed": 1.5}]),
+    "seed-highest": (["seed-overflow"], [{"sampling_seed": 2**63 - 1}, {"sampling_seed": -2**63}]),
+    "top-k-1024": (["noise-key", "boundary"], [{"top_k": 1024}, GREEDY]),
+    "top-k-1025": (["noise-key", "boundary"], [{"top_k": 1025}, GREEDY]),
+    "top-k-and-plain": (["noise-key"], [TOP_K, PLAIN]),
+}
 ON_SERVERS = ("plain", "greedy", "greedy-all", "top-k", "top-p", "min-p", "plain-and-greedy", "plain-and-top-k", "plain-and-min-p")
 # id: (flags, server).
 SERVERS = {
@@ -114,6 +167,18 @@ SERVERS = {
     "pytorch": ([], {"backend": "pytorch"}),
     "deterministic-flashinfer": (["seed-with-filter"], {"deterministic": True, "backend": "flashinfer"}),
 }
+UPSTREAM_SERVERS = {
+    "ascend": (["ascend"], {"backend": "ascend"}),
+    "ascend-deterministic": (["ascend", "noise-key"], {"backend": "ascend", "deterministic": True}),
+    "ascend-cpu": (["ascend"], {"backend": "ascend", "device": "cpu"}),
+    "xpu": (["intel-xpu"], {"device": "xpu"}),
+    "xpu-pytorch": (["intel-xpu", "bounded-top-k"], {"device": "xpu", "backend": "pytorch"}),
+    "xpu-deterministic": (["intel-xpu"], {"device": "xpu", "deterministic": True}),
+    "draft": (["draft-switch"], {"draft": True}),
+    "draft-switch-0": (["draft-switch"], {"draft": True, "switch": "0"}),
+    "draft-switch-off": (["draft-switch", "switch-spelling"], {"draft": True, "switch": "off"}),
+    "draft-deterministic": (["draft-switch"], {"draft": True, "deterministic": True, "switch": "0"}),
+}
 SPELLINGS = ("1", "true", "True", "yes", "Y", "0", "false", "FALSE", "no", "No", "n", "", " 0", "0 ", "off", "on", "f", "2", "None")
 
 
@@ -121,9 +186,9 @@ def path_case(identity, flags, reading, engine, server, batch):
     def compute():
         requests = []
         for one in batch:
-            found = defaults.effective(reading, "generate", one, {})
+            found = defaults.effective(reading, "generate", one, {}, engine)
             params = defaults.normalize(reading, {key: value for key, (value, _) in found.items()})
-            defaults.verify(reading, params)
+            defaults.verify(reading, params, engine)
             requests.append(params)
         return predicate.path_of_batch(reading, engine, server, requests)
 
@@ -147,16 +212,24 @@ def path_cases(reading, engine):
     yield from (path_case(f"switch/{spelling!r}", ["switch-spelling"], reading, engine, {"switch": spelling}, [PLAIN]) for spelling in SPELLINGS)
 
 
-def old_cases():
-    """0.5.19: the same batches; only the plain case may differ, whatever the switch says."""
-    for name in ON_SERVERS + ("plain-warm", "empty"):
-        yield path_case(name, ["version"], "upstream", OLD, {}, BATCHES[name][1])
-    for server in ("switch-0", "deterministic"):
-        yield from (path_case(f"{name}@{server}", ["version"], "upstream", OLD, SERVERS[server][1], BATCHES[name][1]) for name in ON_SERVERS)
-    yield path_case("plain@switch-1", ["version", "switch-spelling"], "upstream", OLD, {"switch": "1"}, [PLAIN])
+def upstream_cases(engine):
+    """What a release does, and where no other reading has words for it; the same batches for all three."""
+    for case in path_cases("upstream", engine):
+        yield case | ({} if engine == NEW else {"flags": case["flags"] + ["version"] * ("version" not in case["flags"])})
+    yield from (path_case(name, flags, "upstream", engine, {}, batch) for name, (flags, batch) in UPSTREAM_BATCHES.items())
+    yield from (path_case(f"{name}@pytorch", flags, "upstream", engine, {"backend": "pytorch"}, batch) for name, (flags, batch) in UPSTREAM_BATCHES.items()
+                if "bounded-top-k" in flags)
+    for server, (flags, options) in UPSTREAM_SERVERS.items():
+        yield from (path_case(f"{name}@{server}", flags, "upstream", engine, options, BATCHES[name][1]) for name in ON_SERVERS)
+    for server in ("deterministic", "ascend-deterministic"):
+        options = (SERVERS | UPSTREAM_SERVERS)[server][1]
+        yield from (path_case(f"{name}@{server}", flags, "upstream", engine, options, batch) for name, (flags, batch) in SEEDED_BATCHES.items())
+    if engine == NEWEST:
+        yield from (path_case(f"plain@intel-xpu-on-{device}", ["intel-xpu"], "upstream", engine, {"device": device, "backend": "intel_xpu"}, [PLAIN])
+                    for device in ("cuda", "cpu", "xpu"))
 
 
-A, J, F, X = "admit", "join", "finish", "filter"
+A, J, F, X, M = "admit", "join", "finish", "filter", "mix"
 # id: (flags, events); an admitted request is (A, id, parameters).
 HISTORIES = {
     "plain-alone": ([], [(A, "a", PLAIN), (J,), (F, "a"), (X,)]),
@@ -181,16 +254,37 @@ HISTORIES = {
 }
 
 
+# Upstream only. id: (flags, server, events).
+MIXED = {
+    "mixed-chunk-carries-flags": (["mixed-chunk", "sticky-flags"], {}, [(A, "a", TOP_P), (A, "b", PLAIN), (J,), (F, "a"), (X,), (A, "c", PLAIN), (M,), (J,), (F, "b"), (X,)]),
+    "mixed-chunk-drops-ended": (["mixed-chunk"], {}, [(A, "a", TOP_P), (J,), (F, "a"), (A, "b", PLAIN), (M,), (J,)]),
+    "mixed-chunk-ended-beside-live": (["mixed-chunk", "sticky-flags"], {}, [(A, "a", TOP_P), (A, "b", PLAIN), (J,), (F, "a"), (A, "c", PLAIN), (M,), (J,)]),
+    "mixed-chunk-without-prefill": (["mixed-chunk"], {}, [(A, "a", TOP_P), (J,), (M,), (F, "a"), (X,), (A, "b", PLAIN), (M,), (J,)]),
+    "mixed-chunk-greedy": (["mixed-chunk", "greedy-merge"], {}, [(A, "a", GREEDY), (J,), (A, "b", PLAIN), (M,), (J,), (F, "b"), (X,)]),
+    "mixed-chunk-finishes-in-it": (["mixed-chunk", "sticky-flags"], {}, [(A, "a", PLAIN), (J,), (A, "b", MIN_P), (M,), (F, "b"), (J,), (A, "c", PLAIN), (J,)]),
+    "mixed-chunk-twice": (["mixed-chunk", "sticky-flags"], {}, [(A, "a", TOP_K), (J,), (A, "b", PLAIN), (M,), (J,), (F, "a"), (X,), (A, "c", PLAIN), (M,), (J,), (F, "b"), (X,)]),
+    "bound-stays": (["bounded-top-k", "sticky-flags"], {"backend": "pytorch"}, [(A, "a", {"top_k": 50}), (A, "b", TOP_K), (J,), (F, "a"), (X,), (A, "c", {"top_k": 5}), (J,)]),
+    "bound-lost": (["bounded-top-k", "sticky-flags"], {"backend": "pytorch"}, [(A, "a", TOP_K), (J,), (A, "b", PLAIN), (J,), (F, "b"), (X,)]),
+    "bound-through-mixed-chunk": (["bounded-top-k", "mixed-chunk"], {"backend": "pytorch"}, [(A, "a", TOP_K), (J,), (A, "b", {"top_k": 7}), (M,), (J,), (F, "a"), (X,)]),
+    "ascend-kernel": (["ascend", "noise-key", "sticky-flags"], {"backend": "ascend", "deterministic": True},
+                      [(A, "a", TOP_K), (J,), (A, "b", PLAIN), (J,), (F, "b"), (X,), (A, "c", {"top_k": 2000}), (J,), (F, "c"), (X,)]),
+}
+
+
 def history_case(identity, flags, reading, engine, server, events):
     profiles, done, shown = {}, [], []
     for event in events:
         if event[0] == A:
-            params = defaults.effective(reading, "generate", event[2], {})
+            params = defaults.effective(reading, "generate", event[2], {}, engine)
             profiles[event[1]] = predicate.profile(reading, defaults.normalize(reading, {key: value for key, (value, _) in params.items()}))
         done.append(event[:2])
         step = {"do": event[0]} | ({"id": event[1]} if len(event) > 1 else {}) | ({"request": encoded(event[2])} if len(event) > 2 else {})
-        for name, state in zip(("prefill", "running"), predicate.History(reading, profiles, done).state()):
+        mixed = reading == "upstream" and any(one[0] == M for one in done)
+        history = predicate.MixedHistory(profiles, done) if mixed else predicate.History(reading, profiles, done)
+        for name, state, rows in zip(("prefill", "running"), history.state(), history.there()):
             told = None
+            if state is not None and engine != NEWEST:  # the bound is looked for in the rows
+                state = predicate.bounded_by(state, [profiles[one] for one in rows])
             if state is not None:
                 told = {"flags": predicate.letters(state)} | outcome(lambda: predicate.path(reading, engine, server, state))
             step[name] = told
@@ -204,6 +298,8 @@ def history_cases(reading, engine):
     for name in ("sticky-top-p", "greedy-stays-filtered", "sticky-min-p"):
         flags, events = HISTORIES[name]
         yield history_case(f"{name}@deterministic", flags + ["seed-with-filter"], reading, engine, {"deterministic": True}, events)
+    if reading == "upstream":
+        yield from (history_case(name, flags, reading, engine, server, events) for name, (flags, server, events) in MIXED.items())
 
 
 def group(reading, engine, cases):
@@ -216,10 +312,15 @@ def tally(check, groups):
 
 def write():
     readings = ("article-port", "article-prose", "upstream")
-    paths = [group(reading, NEW, path_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, old_cases())]
-    paths += [by_hand.group(engine, by_hand.path_cases(engine)) for engine in (NEW, OLD)]
-    histories = [group(reading, NEW, history_cases(reading, NEW)) for reading in readings] + [group("upstream", OLD, history_cases("upstream", OLD))]
-    histories.append(by_hand.group(NEW, by_hand.history_cases()))
-    write_text("predicate/path.json", family_text("predicate", "path", NOTES, paths))
-    write_text("predicate/history.json", family_text("predicate", "history", NOTES, histories))
+    paths = [group(reading, NEW, path_cases(reading, NEW)) for reading in readings[:2]]
+    paths += [group("upstream", engine, upstream_cases(engine)) for engine in (NEW, OLD, NEWEST)]
+    paths += [by_hand.group(engine, by_hand.path_cases(engine)) for engine in (NEW, OLD, NEWEST)]
+    histories = [group(reading, NEW, history_cases(reading, NEW)) for reading in readings]
+    histories += [group("upstream", engine, history_cases("upstream", engine)) for engine in (OLD, NEWEST)]
+    histories += [by_hand.group(engine, by_hand.history_cases(engine)) for engine in (NEW, NEWEST)]
+    paths += vllm_cases.path_groups()
+    histories += vllm_cases.history_groups()
+    notes = NOTES | vllm_cases.NOTES
+    write_text("predicate/path.json", family_text("predicate", "path", notes, paths))
+    write_text("predicate/history.json", family_text("predicate", "history", notes, histories))
     return tally("path", paths) | tally("history", histories)

@@ -9,16 +9,19 @@ from itertools import product
 
 import defaults
 import predicate
+import vllm
+import vllm_cases
 from defaults import Refused
 from engine_values import encoded, encoded_server
 from files import family_text, write_text
 
-VERSION = "1"
+VERSION = "2"
 BELOW_EPSILON, BELOW_ONE = math.nextafter(1e-6, 0), math.nextafter(1, 0)
 READINGS = ("article-port", "article-prose", "upstream")
 
 SERVERS = [{}, {"switch": "0"}, {"switch": "off"}, {"deterministic": True}, {"device": "cpu"}, {"backend": "pytorch", "switch": "NO"},
-           {"deterministic": True, "switch": "false", "backend": "flashinfer"}]
+           {"deterministic": True, "switch": "false", "backend": "flashinfer"}, {"backend": "ascend"}, {"backend": "ascend", "deterministic": True},
+           {"device": "xpu"}, {"draft": True, "deterministic": True}, {"draft": True, "switch": "0"}]
 # Each side of every condition: temperature 1e-6, top_k -1, 1 and 2^30, top_p 1, min_p 0; and what verify refuses.
 EDGES = [[{}, {"temperature": 0.0}, {"temperature": BELOW_EPSILON}, {"temperature": 1e-6}],
          [{}, {"top_k": 0}, {"top_k": 1}, {"top_k": 2}, {"top_k": 2**30 - 1}, {"top_k": 2**30}, {"top_k": 2**31}],
@@ -31,6 +34,7 @@ QWEN3 = {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "min_p": 0.0}
 DEFAULT_SERVERS = [{}, {"generation_config": QWEN3}, {"generation_config": QWEN3, "sampling_defaults": "openai"},
                    {"generation_config": {"top_k": 50, "repetition_penalty": 1.1, "temperature": None}},
                    {"preferred": {"top_k": 40, "temperature": 0.8}},
+                   {"generation_config": {"temperature": 0.6}, "transformers": "4"},
                    {"generation_config": QWEN3, "preferred": {"top_p": 0.5, "min_p": 0.1, "repetition_penalty": 1.2}}]
 ENDPOINTS = ["chat", "responses", "completions", "generate"]
 # Absent, null, explicit zero, explicit default, another value.
@@ -52,12 +56,12 @@ def single(reading, engine, server, endpoint, request):
     """(effective, result): the parameters, and the path of the request alone or its refusal as one text."""
     found = None
     try:
-        found = defaults.effective(reading, endpoint, request, server)
+        found = defaults.effective(reading, endpoint, request, server, engine)
         params = defaults.normalize(reading, {key: value for key, (value, _) in found.items()})
-        defaults.verify(reading, params)
+        defaults.verify(reading, params, engine)
         return found, told(predicate.path_of_batch(reading, engine, server, [params]))
     except Refused as refused:
-        return found, f"{refused.status} {refused.text}"
+        return found, f"{defaults.status_at(endpoint, refused.status) if reading == 'upstream' else refused.status} {refused.text}"
 
 
 def told(result):
@@ -71,8 +75,8 @@ def path_lines(reading, engine, servers, choices, mates):
 
     def prepared(request):
         try:
-            params = defaults.normalize(reading, {k: v for k, (v, _) in defaults.effective(reading, "generate", request, {}).items()})
-            defaults.verify(reading, params)
+            params = defaults.normalize(reading, {k: v for k, (v, _) in defaults.effective(reading, "generate", request, {}, engine).items()})
+            defaults.verify(reading, params, engine)
             return predicate.profile(reading, params)
         except Refused as refused:
             return f"{refused.status} {refused.text}"
@@ -103,34 +107,44 @@ def default_lines(reading, engine, servers, endpoints, choices):
                 yield f"{s} {e} {' '.join(map(str, index))}: {params}{result}\n"
 
 
-def history_lines(reading, choices):
+def remembered(reading, mixes=False):
+    """A batch's state as predicate.History, or MixedHistory, has it."""
+    return lambda profiles, events: (predicate.MixedHistory(profiles, events) if mixes else predicate.History(reading, profiles, events)).state()
+
+
+def history_lines(state, choices, letters=predicate.letters, of_letters=predicate.of_letters, mixes=False):
     """Every history, as a tree walked depth first: at each place admit the next request (in each kind), join, finish, filter."""
     count, events, profiles, finished = len(choices), [], {}, set()
 
+    def told_by(events):
+        return predicate.MixedHistory(profiles, events) if mixes else predicate.History("upstream", profiles, events)
+
     def walk(history):
         now, admitted = len(events), len(profiles)
-        waiting = any(join is None for join in history.join_of.values())
+        waiting = bool(history.there()[0])
         moves = [("admit", admitted, kind) for kind in choices[admitted]] if admitted < count else []
         moves += [("join",)] if waiting else []
         moves += [("finish", one) for one in range(admitted) if one not in finished]
-        moves += [("filter",)] if any(history.is_marked(one, now) for one in range(admitted)) else []
+        rows = history.there()
+        marked = any(one in finished for one in rows[1]) if mixes else any(history.is_marked(one, now) for one in range(admitted))
+        moves += [("filter",)] if marked else []
+        moves += [("mix",)] if mixes and rows[0] and rows[1] else []
         for move in moves:
             events.append(move[:2])
             if move[0] == "admit":
-                profiles[admitted] = predicate.of_letters(move[2])
+                profiles[admitted] = of_letters(move[2])
             elif move[0] == "finish":
                 finished.add(move[1])
-            after = predicate.History(reading, profiles, events)
-            shown = ["none" if flags is None else predicate.letters(flags) for flags in after.state()]
+            shown = ["none" if flags is None else letters(flags) for flags in state(profiles, events)]
             yield f"{now} {' '.join(map(str, move))}: {' '.join(shown)}\n"
-            yield from walk(after)
+            yield from walk(told_by(events))
             events.pop()
             if move[0] == "admit":
                 del profiles[admitted]
             elif move[0] == "finish":
                 finished.remove(move[1])
 
-    yield from walk(predicate.History(reading, profiles, events))
+    yield from walk(told_by(events))
 
 
 def digest(lines):
@@ -151,20 +165,36 @@ def group(reading, engine, cases):
 
 def predicate_groups():
     groups = []
-    for reading, engine in [(reading, "sglang-0.5.20") for reading in READINGS] + [("upstream", "sglang-0.5.19")]:
+    for reading, engine in [(reading, "sglang-0.5.20") for reading in READINGS] + [("upstream", "sglang-0.5.19"), ("upstream", "sglang-0.5.23")]:
         cases = [{"id": f"paths/{reading}/{engine}", "servers": SERVERS, "choices": encoded_choices(EDGES), "mates": [encoded(m) for m in MATES]}
                  | digest(path_lines(reading, engine, SERVERS, EDGES, MATES))]
         if engine == "sglang-0.5.20":
-            cases.append({"id": f"histories/{reading}", "kinds": MARKED} | digest(history_lines(reading, MARKED)))
+            cases.append({"id": f"histories/{reading}", "kinds": MARKED} | digest(history_lines(remembered(reading), MARKED)))
+        if reading == "upstream":
+            cases.append({"id": f"mixed/{engine}", "kinds": MARKED[:3], "mixes": True} | digest(history_lines(remembered(reading, True), MARKED[:3], mixes=True)))
         groups.append(group(reading, engine, cases))
-    return groups
+    return groups + [group(reading, vllm.ENGINE, vllm_paths(reading) + vllm_histories(reading)) for reading in READINGS]
+
+
+def vllm_paths(reading):
+    return [{"id": f"paths/{reading}/{vllm.ENGINE}", "servers": vllm_cases.PRODUCT_SERVERS, "choices": encoded_choices(vllm_cases.EDGES),
+             "mates": [encoded(mate) for mate in vllm_cases.MATES]} | digest(vllm_cases.path_lines(reading))]
+
+
+def vllm_histories(reading):
+    return [{"id": f"histories/{reading}/{vllm.ENGINE}", "kinds": vllm_cases.KINDS}
+            | digest(history_lines(vllm.states, vllm_cases.KINDS, vllm.letters, vllm.of_letters))]
 
 
 def defaults_groups():
-    return [group(reading, "sglang-0.5.20",
-                  [{"id": f"requests/{reading}", "endpoints": ENDPOINTS, "servers": [encoded_server(s) for s in DEFAULT_SERVERS],
-                    "choices": encoded_choices(STATES)} | digest(default_lines(reading, "sglang-0.5.20", DEFAULT_SERVERS, ENDPOINTS, STATES))])
-            for reading in READINGS]
+    asked = [(reading, "sglang-0.5.20") for reading in READINGS] + [("upstream", "sglang-0.5.19"), ("upstream", "sglang-0.5.23")]
+    return [group(reading, engine,
+                  [{"id": f"requests/{reading}/{engine}", "endpoints": ENDPOINTS, "servers": [encoded_server(s) for s in DEFAULT_SERVERS],
+                    "choices": encoded_choices(STATES)} | digest(default_lines(reading, engine, DEFAULT_SERVERS, ENDPOINTS, STATES))])
+            for reading, engine in asked] + \
+        [group(reading, vllm.ENGINE,
+               [{"id": f"requests/{reading}/{vllm.ENGINE}", "endpoints": vllm_cases.ENDPOINTS, "servers": vllm_cases.PRODUCT_SERVERS[:1],
+                 "choices": encoded_choices(vllm_cases.STATES)} | digest(vllm_cases.request_lines(reading))]) for reading in READINGS]
 
 
 def write():

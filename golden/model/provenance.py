@@ -11,28 +11,36 @@ import predicate_cases
 import products
 import replay
 import tokens
+import vllm_step_cases
 from files import write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
-SGLANG = "the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19 and 0.5.20: https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py"
+SGLANG = ("the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19, 0.5.20 and 0.5.23: "
+          "https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py")
+MODEL_FILES = "; generation_config of models: " + ", ".join(f"{name} {source}" for name, (source, _) in defaults_cases.MODEL_FILES.items()) + "; others are flagged synthetic-file"
+VLLM = ("the published article's code and sentences, and what the released wheel of vLLM 0.5.0 answered or was seen to do: "
+        "https://pypi.org/project/vllm/0.5.0/")
 ENTRIES = {
     "equivalence/tables.json": {"kind": "model", "program": "golden/model/equivalence.py", "version": equivalence.VERSION, "python": PYTHON,
                                 "source": "exact law of the tables in golden/plans/, 60-digit decimals"},
     "agreement/tokens.json": {"kind": "model", "program": "golden/model/tokens.py", "version": tokens.VERSION, "python": PYTHON,
                               "source": "Philox4x32-10 in integers, logarithms in 60-digit decimals"},
     "predicate/path.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
-                            "source": SGLANG},
+                            "source": SGLANG + "; " + VLLM},
+    **{f"predicate/{check}.json": {"kind": "model", "program": "golden/model/vllm_step_cases.py", "version": vllm_step_cases.VERSION, "python": PYTHON,
+                                   "source": VLLM} for check in ("forks", "draw", "rows", "candidates")},
+    "defaults/tensors.json": {"kind": "model", "program": "golden/model/vllm_step_cases.py", "version": vllm_step_cases.VERSION, "python": PYTHON, "source": VLLM},
     "predicate/history.json": {"kind": "model", "program": "golden/model/predicate_cases.py", "version": predicate_cases.VERSION, "python": PYTHON,
-                               "source": SGLANG + "; every state recomputed from the whole history"},
+                               "source": SGLANG + "; " + VLLM + "; every state recomputed from the whole history"},
     "predicate/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
-                                "source": SGLANG + "; hashes of full products"},
+                                "source": SGLANG + "; " + VLLM + "; hashes of full products"},
     "defaults/effective.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
-                                "source": SGLANG},
+                                "source": SGLANG + "; " + VLLM + MODEL_FILES},
     "defaults/normalize.json": {"kind": "model", "program": "golden/model/defaults_cases.py", "version": defaults_cases.VERSION, "python": PYTHON,
-                                "source": SGLANG},
+                                "source": SGLANG + "; " + VLLM},
     "defaults/products.json": {"kind": "model", "program": "golden/model/products.py", "version": products.VERSION, "python": PYTHON,
-                               "source": SGLANG + "; hashes of full products"},
+                               "source": SGLANG + "; " + VLLM + "; hashes of full products"},
     "dependence/match.json": {"kind": "model", "program": "golden/model/dependence.py", "version": dependence.VERSION, "python": PYTHON,
                               "source": "binomial tails in whole numbers over equal probabilities, else in 60-digit decimals"},
     "determinism/tokens.json": {"kind": "model", "program": "golden/model/determinism.py", "version": determinism.VERSION, "python": PYTHON,

@@ -22,6 +22,7 @@ import predicate_cases
 import replay
 import seeded
 import tokens
+import vllm
 from digits import fifteen
 from files import GOLDEN, without_duplicates
 from law import LN2, Law
@@ -268,15 +269,16 @@ class ByHand(unittest.TestCase):
 
     def test_histories(self):
         modelled = {}
-        for name, (flags, server, events) in by_hand.HISTORIES.items():
+        for engine, name, (flags, server, events) in [(engine, *case) for engine, cases in by_hand.HISTORIES.items() for case in cases.items()]:
             asked = [tuple(word for word in event[:3] if word is not None) for event in events]
-            modelled[f"by-hand/{name}"] = predicate_cases.history_case(name, flags, "upstream", by_hand.NEW, server, asked)
-        self.agree(by_hand.history_cases(), modelled)
+            modelled[f"by-hand/{engine}/{name}"] = predicate_cases.history_case(name, flags, "upstream", engine, server, asked)
+        for engine in by_hand.HISTORIES:
+            self.agree(by_hand.history_cases(engine), modelled)
 
     def test_effective(self):
-        for endpoint, cases in by_hand.EFFECTIVE.items():
-            self.agree(by_hand.effective_cases(endpoint), {
-                f"by-hand/{endpoint}/{name}": defaults_cases.effective_case(name, flags, "upstream", by_hand.NEW, endpoint, server, request)
+        for engine, endpoint, cases in [(engine, *one) for engine, endpoints in by_hand.EFFECTIVE.items() for one in endpoints.items()]:
+            self.agree(by_hand.effective_cases(endpoint, engine), {
+                f"by-hand/{engine}/{endpoint}/{name}": defaults_cases.effective_case(name, flags, "upstream", engine, endpoint, server, request)
                 for name, (flags, server, request, *_) in cases.items()})
 
     def test_normalize(self):
@@ -284,10 +286,54 @@ class ByHand(unittest.TestCase):
                                                for name, (flags, changes, _) in by_hand.NORMALIZE.items()})
 
     def test_every_bug_has_one(self):
-        for notes, worked in ((predicate_cases.NOTES, [*by_hand.PATHS.values(), by_hand.HISTORIES]),
-                              (defaults_cases.NOTES, [*by_hand.EFFECTIVE.values(), by_hand.NORMALIZE])):
+        for notes, worked in ((predicate_cases.NOTES, [*by_hand.PATHS.values(), *by_hand.HISTORIES.values()]),
+                              (defaults_cases.NOTES, [*(cases for one in by_hand.EFFECTIVE.values() for cases in one.values()), by_hand.NORMALIZE])):
             seen = {flag for cases in worked for flags, *_ in cases.values() for flag in flags}
             self.assertEqual(set(notes) - seen, set())
+
+
+class Vllm(unittest.TestCase):
+    SERVER = {"vocab": 32000}
+
+    def flags(self, reading, request, endpoint="completions"):
+        found = vllm.effective(reading, endpoint, request)
+        return vllm.profile(reading, self.SERVER, vllm.construct(reading, {key: value for key, (value, _) in found.items()}))
+
+    def test_article_table(self):
+        table = {"temperature": (0.5, set()), "top_p": (0.9, {"top_p_top_k"}), "top_k": (50, {"top_p_top_k"}), "min_p": (0.1, {"min_p"}),
+                 "presence_penalty": (0.5, {"penalties"}), "frequency_penalty": (0.5, {"penalties"}), "repetition_penalty": (1.1, {"penalties"})}
+        for reading in ("article-port", "article-prose", "upstream"):
+            self.assertEqual(self.flags(reading, {}), {"random"})
+            for key, (value, raised) in table.items():
+                self.assertEqual(self.flags(reading, {key: value}), raised | {"random"}, key)
+
+    def test_readings_differ(self):
+        for request, cuts in (({"top_k": 32001}, (True, True, False)), ({"top_k": 32000}, (False, True, False)),
+                              ({"temperature": 0.0, "top_p": 0.5}, (True, True, False)), ({"top_p": 0.999995}, (False, True, False))):
+            for reading, cut in zip(("article-port", "article-prose", "upstream"), cuts):
+                self.assertEqual("top_p_top_k" in self.flags(reading, request), cut, (reading, request))
+
+    def test_what_the_wheel_answered(self):
+        for request, status, text in (
+                ({"n": 2, "temperature": 0.0}, 400, "best_of must be 1 when using greedy sampling.Got 2."),
+                ({"truncate_prompt_tokens": 0}, 400, "truncate_prompt_tokens must be >= 1, got 0"),
+                ({"temperature": None}, 500, "'<' not supported between instances of 'NoneType' and 'float'"),
+                ({"top_p": "1"}, 500, "'<' not supported between instances of 'float' and 'str'"),
+                ({"use_beam_search": True, "best_of": 2}, 400, "temperature must be 0 when using beam search.")):
+            with self.assertRaises(defaults.Refused) as caught:
+                self.flags("upstream", request, "generate")
+            self.assertEqual((caught.exception.status, caught.exception.text), (status, text))
+
+    def test_rows(self):
+        groups = [(False, 0, [("a", "")]), (True, 0, [("b", "")]), (True, 2, [("c", "")])]
+        none = ([], [])
+        self.assertEqual(vllm.rows(False, groups), [("b", ""), none, none, ("c", ""), none])
+        self.assertEqual(vllm.rows(True, groups), [("a", ""), ("b", ""), none, none, ("c", "")])
+        self.assertIsNone(vllm.rows(False, groups[:1]))
+
+    def test_half_precision(self):
+        self.assertEqual([vllm.as_brain(x) for x in (0.9, 0.95, 0.99, 0.999)], [0.8984375, 0.94921875, 0.98828125, 1.0])
+        self.assertEqual([vllm.as_half(x) for x in (0.9, 0.999, 65519.0, 65520.0)], [0.89990234375, 0.9990234375, 65504.0, math.inf])
 
 
 class Requests(unittest.TestCase):

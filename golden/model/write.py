@@ -16,9 +16,10 @@ import provenance
 import replay
 import sums
 import tokens
+import vllm_step_cases
 
 STEPS = {"equivalence": equivalence.write, "agreement": tokens.write, "predicate": predicate_cases.write, "defaults": defaults_cases.write,
-         "products": products.write, "boundary": boundary_cases.write, "dependence": dependence.write,
+         "vllm": vllm_step_cases.write, "products": products.write, "boundary": boundary_cases.write, "dependence": dependence.write,
          "determinism": determinism.write, "replay": replay.write,
          "provenance": provenance.write, "sums": sums.write}
 

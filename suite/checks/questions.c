@@ -15,8 +15,10 @@
 #define QUESTIONS_A_MESSAGE 64
 #define DIFFERENCES_SHOWN 20
 
-static const struct golden_check *const goldens[] = {&golden_predicate_path, &golden_predicate_history,
-                                                     &golden_defaults_effective, &golden_defaults_normalize};
+static const struct golden_check *const goldens[] = {
+    &golden_predicate_path,     &golden_predicate_history,  &golden_predicate_forks,
+    &golden_predicate_draw,     &golden_predicate_rows,     &golden_predicate_candidates,
+    &golden_defaults_effective, &golden_defaults_normalize, &golden_defaults_tensors};
 
 /* What the sampler claims to be. */
 struct claims {

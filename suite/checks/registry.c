@@ -285,7 +285,8 @@ const struct check check_registry[] = {
      .golden = DRAWS_BATCHES,
      .mutant = "history-shifted",
      .mutant_cell = "card/mixed-257",
-     .sentence = "A sampler that claims a rule by name gives the golden's token in every row of mixed batches.",
+     .sentence =
+         "A sampler that claims a rule by name gives the golden's token in every row of mixed batches.",
      .effect = "An upgrade that promised the same seeded text gives another as soon as requests are mixed.",
      .sees = "penalties, filters, temperatures and seeds that are mixed up, or wrong together",
      .blind = "samplers that claim no rule, or lack one of the parameters",
@@ -312,6 +313,53 @@ const struct check check_registry[] = {
      .sees = "flags merged wrongly, kept too long or dropped too early",
      .blind = "what the path then draws",
      .evaluate = check_questions},
+    {.key = "predicate.forks",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/forks.json",
+     .mutant = "vllm-best-of",
+     .mutant_cell = "card/forks",
+     .sentence =
+         "A request becomes as many sequences as the engine makes of it, drawn and preempted as it does.",
+     .effect = "Capacity is planned for the wrong number of sequences, or candidates that were paid for are "
+               "missing.",
+     .sees = "best_of or n ignored, widths that neighbours share or do not, swapping for recomputation",
+     .blind = "which of the sequences is returned",
+     .evaluate = check_questions},
+    {.key = "predicate.draw",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/draw.json",
+     .mutant = "vllm-not-cached",
+     .mutant_cell = "card/draw",
+     .sentence = "The way a token is chosen follows from the request as the engine derives and remembers it.",
+     .effect = "A request that is changed after its first use is drawn in another way than the engine would.",
+     .sees =
+         "another order of beam search, temperature and seed; a type that is not remembered, or not cloned",
+     .blind = "what the draw then gives",
+     .evaluate = check_questions},
+    {.key = "predicate.rows",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/rows.json",
+     .mutant = "vllm-rows-fixed",
+     .mutant_cell = "card/rows",
+     .sentence =
+         "Each row's penalties count the tokens that the engine's version counts there, misaligned ones too.",
+     .effect = "A request is penalised with its neighbour's tokens, or not at all, depending on the order of "
+               "the batch.",
+     .sees = "lists that start too early, rows of prompts that are not counted, a release's defect that is "
+             "not modelled",
+     .blind = "what the penalties then do to the logits",
+     .evaluate = check_questions},
+    {.key = "predicate.candidates",
+     .family = FAMILY_PREDICATE,
+     .golden = "predicate/candidates.json",
+     .mutant = "vllm-first-parent",
+     .mutant_cell = "card/candidates",
+     .sentence =
+         "Beam search goes on with the best candidates of all its sequences, twice as many as it keeps.",
+     .effect = "Beam search loses the best continuation and nothing shows it.",
+     .sees = "candidates of one sequence alone, sums left out, ties in another order, too few",
+     .blind = "how finished candidates are ranked",
+     .evaluate = check_questions},
     {.key = "defaults.effective",
      .family = FAMILY_DEFAULTS,
      .golden = "defaults/effective.json",
@@ -333,14 +381,25 @@ const struct check check_registry[] = {
      .sees = "thresholds moved or rounded, sentinels misread, checks in another order",
      .blind = "what the sampler does with the parameters",
      .evaluate = check_questions},
+    {.key = "defaults.tensors",
+     .family = FAMILY_DEFAULTS,
+     .golden = "defaults/tensors.json",
+     .mutant = "vllm-exact-tensors",
+     .mutant_cell = "card/tensors",
+     .sentence = "A step holds each parameter in the type and with the rounding that the engine gives it.",
+     .effect = "On a half-precision model another nucleus or temperature is used than was asked for, or than "
+               "the engine used.",
+     .sees = "parameters that are not rounded to the logits' type, rounded once too often or cut off; "
+             "sentinels that reach the tensors",
+     .blind = "what the sampler does with the tensors",
+     .evaluate = check_questions},
 };
 const size_t check_registry_count = sizeof check_registry / sizeof *check_registry;
 
 bool check_looks_at(const struct check *check, const struct plan_cell *cell)
 {
     const bool own = check->family == FAMILY_PREDICATE || check->family == FAMILY_DEFAULTS;
-    return check->family == cell->family &&
-           (!own || strcmp(strchr(check->key, '.') + 1, cell->name) == 0);
+    return check->family == cell->family && (!own || strcmp(strchr(check->key, '.') + 1, cell->name) == 0);
 }
 
 bool check_selected(const struct check *check, const char *prefix)

@@ -49,4 +49,6 @@ int cli_repro(int argc, char **argv);
 int cli_golden(int argc, char **argv);
 int cli_requests(int argc, char **argv);
 int cli_judge(int argc, char **argv);
+int cli_route(int argc, char **argv);
+int cli_cost(int argc, char **argv);
 #endif

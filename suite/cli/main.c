@@ -19,6 +19,9 @@ static const struct command {
     {"golden", "verify: recompute the goldens with this build", cli_golden},
     {"requests", "write a plan's requests to a file, for a sampler that lives elsewhere", cli_requests},
     {"judge", "judge the recording that such a sampler's worker made", cli_judge},
+    {"route", "which sampler path an engine takes for given requests, why, and what would change it",
+     cli_route},
+    {"cost", "what the sampling parameters of given requests cost an engine, and what to change", cli_cost},
 };
 
 static void usage(FILE *file)
@@ -68,7 +71,7 @@ int main(int argc, char **argv)
         }
     fprintf(stderr,
             "samplegate: unknown command '%s'; accepted: run, compare, list, explain, repro, golden, "
-            "requests, judge\n",
+            "requests, judge, route, cost\n",
             argv[1]);
     return EXIT_USAGE;
 }

@@ -13,7 +13,8 @@
 
 struct comparison {
     const struct golden_case *this;
-    bool whole; /* paths come with "seeded" and "backend" */
+    bool whole;  /* paths come with "seeded" and "backend" */
+    bool staged; /* or with "stages" and "draws" */
     golden_difference difference;
     int differences;
 };
@@ -85,6 +86,26 @@ static int same_seeded(struct comparison *compare, const struct json_cursor *at,
     return differs(compare, place, "seeded", cJSON_IsTrue(golden) ? "true" : "false", words(said, text));
 }
 
+/* What the name of a path hides. A golden without it says that the answer has none. */
+static int same_hidden(struct comparison *compare, const struct json_cursor *at, const cJSON *ours,
+                       const char *place)
+{
+    int64_t golden;
+    char expected[24] = "none", text[WORDS];
+    const cJSON *said = member_of(ours, "top_k_bound");
+    if (same_seeded(compare, at, ours, place) || same_text(compare, at, ours, place, "backend") ||
+        same_text(compare, at, ours, place, "noise"))
+        return -1;
+    if (!json_has(at, "top_k_bound"))
+        return said ? differs(compare, place, "top_k_bound", expected, words(said, text)) : 0;
+    if (json_integer(at, "top_k_bound", 1, INT32_MAX, &golden, &compare->this->outcome->damaged))
+        return -1;
+    if (cJSON_IsNumber(said) && said->valuedouble == (double)golden)
+        return 0;
+    snprintf(expected, sizeof expected, "%d", (int)golden);
+    return differs(compare, place, "top_k_bound", expected, words(said, text));
+}
+
 /* A path, or an error with its status. */
 static int same_outcome(struct comparison *compare, const struct json_cursor *at, const cJSON *ours,
                         const char *place)
@@ -96,10 +117,15 @@ static int same_outcome(struct comparison *compare, const struct json_cursor *at
                    : 0;
     if (same_text(compare, at, ours, place, "path") || same_text(compare, at, ours, place, "error"))
         return -1;
+    if (compare->staged)
+        return (!json_has(at, "stages") || !json_has(at, "draws"))
+                   ? json_trouble(at, &compare->this->outcome->damaged, "\"stages\" or \"draws\" is missing")
+               : (same_text(compare, at, ours, place, "stages") ||
+                  same_text(compare, at, ours, place, "draws"))
+                   ? -1
+                   : 0;
     bool routed = compare->whole && member_of(ours, "path");
-    return routed && (same_seeded(compare, at, ours, place) || same_text(compare, at, ours, place, "backend"))
-               ? -1
-               : 0;
+    return routed ? same_hidden(compare, at, ours, place) : 0;
 }
 
 static bool values_equal(const struct engine_value *a, const struct engine_value *b)
@@ -188,7 +214,8 @@ static int same_parameters(struct comparison *compare, const cJSON *answer, cons
 static int same_batch(struct comparison *compare, const struct json_cursor *event, const cJSON *ours,
                       const char *where, const char *name)
 {
-    static const char *const keys[] = {"flags", "path", "seeded", "backend", "error", "status", NULL};
+    static const char *const keys[] = {"flags",  "path",  "seeded", "backend", "noise", "top_k_bound",
+                                       "stages", "draws", "error",  "status",  NULL};
     struct trouble *damaged = &compare->this->outcome->damaged;
     const cJSON *said = member_of(ours, name);
     struct json_cursor at;
@@ -228,17 +255,40 @@ static int same_events(struct comparison *compare, const cJSON *answer)
     return 0;
 }
 
+/* Members whose every value is told in the golden: no tolerance and no types. */
+static int same_members(struct comparison *compare, const cJSON *answer)
+{
+    static const char *const keys[] = {"forks", "draws", "rows", "parents", "tokens", "error", "status"};
+    char expected[WORDS], text[WORDS];
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const cJSON *golden = member_of(compare->this->at.node, keys[i]), *ours = member_of(answer, keys[i]);
+        if ((golden || ours) && !cJSON_Compare(golden, ours, true))
+            differs(compare, keys[i], "", words(golden, expected), words(ours, text));
+    }
+    return 0;
+}
+
+static bool is_of_step(const char *check)
+{
+    return !strcmp(check, "forks") || !strcmp(check, "draw") || !strcmp(check, "rows") ||
+           !strcmp(check, "candidates");
+}
+
 int golden_compare(const struct golden_case *this, const struct golden_group *group, const cJSON *answer,
                    golden_difference difference)
 {
     const char *check = this->check->check;
     struct comparison compare = {.this = this, .difference = difference};
-    bool effective = !strcmp(check, "effective"), normalize = !strcmp(check, "normalize");
-    compare.whole = group->reading == ENGINE_UPSTREAM && !effective;
-    int damaged = !strcmp(check, "history")
+    bool effective = !strcmp(check, "effective"), normalize = !strcmp(check, "normalize"),
+         tensors = !strcmp(check, "tensors");
+    compare.staged = group->engine->staged && !normalize && !tensors;
+    compare.whole = group->reading == ENGINE_UPSTREAM && !effective && !normalize && !tensors;
+    int damaged = is_of_step(check) ? same_members(&compare, answer)
+                  : !strcmp(check, "history")
                       ? same_events(&compare, answer)
                       : (effective && same_parameters(&compare, answer, "effective", true)) ||
                             (normalize && same_parameters(&compare, answer, "normalized", false)) ||
+                            (tensors && same_parameters(&compare, answer, "tensors", false)) ||
                             same_outcome(&compare, &this->at, answer, "");
     return damaged ? -1 : compare.differences;
 }

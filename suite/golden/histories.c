@@ -18,6 +18,7 @@ struct walk {
     const struct golden_group *group;
     FILE *lines;
     size_t requests, kinds[REQUESTS_MAX];
+    bool mixes; /* with mixed chunks */
     struct engine_flags flags[REQUESTS_MAX][KINDS_MAX];
 };
 
@@ -34,9 +35,10 @@ static void copy_place(struct place *to, const struct place *from)
 static void print_state(const struct walk *walk, const struct engine_batch *batch, char end)
 {
     struct engine_flags flags;
-    char letters[5];
+    char letters[ENGINE_FLAGS_TEXT];
     size_t rows = walk->group->engine->state(walk->group->reading, batch, &flags);
-    fprintf(walk->lines, "%s%c", rows ? engine_flag_letters(&flags, letters) : "none", end);
+    fprintf(walk->lines, "%s%c", rows ? engine_flag_letters(walk->group->engine, &flags, letters) : "none",
+            end);
 }
 
 static void step_from(const struct walk *walk, const struct place *here);
@@ -53,13 +55,13 @@ static void went(const struct walk *walk, const struct place *after)
 static void admit(const struct walk *walk, const struct place *here, size_t kind)
 {
     struct place after;
-    char letters[5];
+    char letters[ENGINE_FLAGS_TEXT];
     const struct engine_flags *flags = &walk->flags[here->admitted][kind];
     copy_place(&after, here);
     after.stage[after.admitted++] = WAITING;
     walk->group->engine->admit(&after.prefill, (int64_t)here->admitted, flags); /* there is room */
     fprintf(walk->lines, "%zu admit %zu %s: ", here->depth, here->admitted,
-            engine_flag_letters(flags, letters));
+            engine_flag_letters(walk->group->engine, flags, letters));
     went(walk, &after);
 }
 
@@ -99,6 +101,20 @@ static void filter(const struct walk *walk, const struct place *here)
     went(walk, &after);
 }
 
+/* Rows of the running batch go where they wait to be joined; ended ones are dropped on the way. */
+static void mix(const struct walk *walk, const struct place *here)
+{
+    struct place after;
+    copy_place(&after, here);
+    for (size_t i = 0; i < after.admitted; i++)
+        after.stage[i] = after.stage[i] == JOINED  ? WAITING
+                         : after.stage[i] == ENDED ? FILTERED
+                                                   : after.stage[i];
+    walk->group->engine->mix(&after.running, &after.prefill); /* there is room */
+    fprintf(walk->lines, "%zu mix: ", here->depth);
+    went(walk, &after);
+}
+
 static bool any(const struct place *here, enum stage a, enum stage b)
 {
     for (size_t i = 0; i < here->admitted; i++)
@@ -119,6 +135,8 @@ static void step_from(const struct walk *walk, const struct place *here)
             finish(walk, here, i);
     if (any(here, ENDED, ENDED))
         filter(walk, here);
+    if (walk->mixes && any(here, WAITING, ENDED_WAITING) && any(here, JOINED, ENDED))
+        mix(walk, here);
 }
 
 static int read_kinds(const struct golden_case *this, struct walk *walk)
@@ -139,7 +157,7 @@ static int read_kinds(const struct golden_case *this, struct walk *walk)
             const char *letters;
             if (json_string_at(&kinds, k, &letters, damaged))
                 return -1;
-            if (!engine_flags_of_letters(letters, &walk->flags[i][k]))
+            if (!engine_flags_of_letters(walk->group->engine, letters, &walk->flags[i][k]))
                 return json_trouble(&kinds, damaged, "\"%.20s\": must be flags as in \"Gk--\"", letters);
         }
     }
@@ -150,6 +168,13 @@ int product_histories(const struct golden_case *this, const struct golden_group 
 {
     struct walk walk = {.group = group, .lines = lines};
     struct place root = {0};
+    const cJSON *mixes = cJSON_GetObjectItemCaseSensitive(this->at.node, "mixes");
+    if (mixes && !cJSON_IsBool(mixes))
+        return json_trouble(&this->at, &this->outcome->damaged, "\"mixes\": must be true or false");
+    walk.mixes = cJSON_IsTrue(mixes);
+    if (walk.mixes && !group->engine->mix)
+        return json_trouble(&this->at, &this->outcome->damaged, "\"mixes\": %s has no mixed chunks",
+                            group->engine->name);
     if (read_kinds(this, &walk))
         return -1;
     step_from(&walk, &root);

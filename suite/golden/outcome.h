@@ -43,6 +43,7 @@ struct golden_check {
     void (*end)(void *shared);
 };
 extern const struct golden_check golden_tables, golden_tokens, golden_predicate_path, golden_predicate_history,
+    golden_predicate_forks, golden_defaults_tensors, golden_predicate_draw, golden_predicate_rows, golden_predicate_candidates,
     golden_predicate_products, golden_defaults_effective, golden_defaults_normalize, golden_defaults_products,
     golden_boundary_nucleus, golden_boundary_top_k, golden_boundary_min_p, golden_boundary_combined, golden_boundary_penalties,
     golden_boundary_degenerate, golden_dependence, golden_determinism, golden_replay;

@@ -95,11 +95,18 @@ static void print_index(FILE *lines, const struct axes *axes, const size_t *inde
         fprintf(lines, " %zu", index[a]);
 }
 
-static void print_path(FILE *lines, enum engine_reading reading, const struct engine_path *path)
+static void print_path(FILE *lines, const struct golden_group *group, const struct engine_path *path)
 {
+    char stages[ENGINE_PATH_TEXT], draws[ENGINE_PATH_TEXT];
     fputs(engine_path_names[path->kind], lines);
-    if (reading == ENGINE_UPSTREAM)
+    if (group->engine->staged)
+        fprintf(lines, " %s %s", engine_stage_text(path, stages), engine_draw_text(path, draws));
+    else if (group->reading == ENGINE_UPSTREAM)
         fprintf(lines, " %s %s", path->seeded ? "true" : "false", engine_backend_names[path->backend]);
+    if (path->noise != ENGINE_NOISE_UNSEEDED)
+        fprintf(lines, " %s", engine_noise_names[path->noise]);
+    if (path->top_k_bound)
+        fprintf(lines, " %d", (int)path->top_k_bound);
     putc('\n', lines);
 }
 
@@ -108,18 +115,18 @@ static void print_refusal(FILE *lines, const struct engine_refusal *refusal)
     fprintf(lines, "%d %s\n", refusal->status, refusal->text);
 }
 
-/* One request prepared once, for all its batches. */
+/* One request prepared once, for all its batches on a server. */
 struct prepared {
     bool refused;
     struct engine_flags flags;
     struct engine_refusal refusal;
 };
 
-static struct prepared prepare(const struct golden_group *group, const struct engine_values *request)
+static struct prepared prepare(const struct golden_group *group, const struct engine_server *server,
+                               const struct engine_values *request)
 {
-    static const struct engine_server plain = {0};
     struct prepared made = {0};
-    made.refused = engine_prepare(group->engine, group->reading, &plain, group->endpoint, request,
+    made.refused = engine_prepare(group->engine, group->reading, server, group->endpoint, request,
                                   &made.flags, &made.refusal) != 0;
     return made;
 }
@@ -137,7 +144,7 @@ static void print_batch(FILE *lines, const struct golden_group *group, const str
     if (group->engine->path(group->reading, server, &flags, mate ? 2 : 1, &path, &refusal))
         print_refusal(lines, &refusal);
     else
-        print_path(lines, group->reading, &path);
+        print_path(lines, group, &path);
 }
 
 /* Every request alone and beside each mate, on every server. */
@@ -154,13 +161,13 @@ static int paths(const struct golden_case *this, const struct golden_group *grou
     int failed = read_axes(this, group, axes) || read_servers(this, group, servers, &server_count) ||
                  json_array(&this->at, "mates", &array, &mate_count, &this->outcome->damaged) ||
                  read_requests(&array, mate_count, group, mate, &this->outcome->damaged);
-    for (size_t m = 0; !failed && m < mate_count; m++)
-        mates[m] = prepare(group, &mate[m]);
     for (size_t s = 0; !failed && s < server_count; s++) {
+        for (size_t m = 0; m < mate_count; m++)
+            mates[m] = prepare(group, &servers[s], &mate[m]);
         size_t index[AXES_MAX] = {0};
         do {
             struct engine_values request = request_of(axes, index);
-            struct prepared one = prepare(group, &request);
+            struct prepared one = prepare(group, &servers[s], &request);
             for (size_t m = 0; m <= mate_count; m++) {
                 fprintf(lines, "%zu", s);
                 print_index(lines, axes, index);
@@ -191,7 +198,7 @@ static void print_request(FILE *lines, const struct golden_group *group, const s
         group->engine->path(group->reading, server, &flags, 1, &path, &refusal))
         print_refusal(lines, &refusal);
     else
-        print_path(lines, group->reading, &path);
+        print_path(lines, group, &path);
 }
 
 /* Every request at every endpoint of every server. */
@@ -265,7 +272,8 @@ static int recompute_defaults(const struct golden_case *this, const void *shared
 }
 
 static const char *const group_keys[] = {"engine", "as", NULL};
-static const char *const predicate_keys[] = {"servers", "choices", "mates", "kinds", "lines", "sha256", NULL};
+static const char *const predicate_keys[] = {"servers", "choices", "mates",  "kinds",
+                                             "mixes",   "lines",   "sha256", NULL};
 static const char *const defaults_keys[] = {"servers", "endpoints", "choices", "lines", "sha256", NULL};
 
 const struct golden_check golden_predicate_products = {

@@ -36,6 +36,15 @@ static void drop(cJSON *object, const char *const *keys)
         cJSON_DeleteItemFromObjectCaseSensitive(object, *keys);
 }
 
+/* Of the parameters top_k and the seed; whatever is no parameter is written as it came. */
+static bool takes_integers(const char *key)
+{
+    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
+        if (strcmp(engine_parameter_names[p], key) == 0)
+            return engine_takes_integers(p);
+    return true;
+}
+
 /* cJSON prints some doubles in too few digits, and -0 as 0: numbers become text, "20" where an engine takes
  * integers, "1.0" elsewhere. */
 static void write_numbers(cJSON *object)
@@ -47,8 +56,7 @@ static void write_numbers(cJSON *object)
             continue;
         }
         const char *key = member->string;
-        bool integer =
-            key && (!strcmp(key, "top_k") || !strcmp(key, "seed") || !strcmp(key, "sampling_seed"));
+        bool integer = key && takes_integers(key);
         struct engine_value value;
         struct engine_why why;
         engine_read_value(member, "", integer, &value, &why); /* a number always reads */
@@ -61,8 +69,10 @@ static void write_numbers(cJSON *object)
 
 cJSON *golden_question(const struct golden_case *this, const struct golden_group *group)
 {
-    static const char *const not_asked[] = {"id",    "flags",  "path",      "seeded",     "backend",
-                                            "error", "status", "effective", "normalized", NULL},
+    static const char *const not_asked[] = {"id",         "flags",       "path",   "seeded",  "backend",
+                                            "noise",      "top_k_bound", "error",  "status",  "effective",
+                                            "normalized", "stages",      "draws",  "tensors", "forks",
+                                            "rows",       "parents",     "tokens", NULL},
                              *const not_asked_of_event[] = {"prefill", "running", NULL};
     cJSON *question = engine_memory(cJSON_Duplicate(this->at.node, true));
     drop(question, not_asked);
@@ -118,9 +128,19 @@ static int recompute(const struct golden_case *this, const void *shared)
         .end = golden_group_end,                                                                             \
     }
 QUESTIONS(golden_predicate_path, "predicate", "path", "paths of batches", "server", "batch", "path", "seeded",
-          "backend", "error", "status");
+          "backend", "noise", "top_k_bound", "stages", "draws", "error", "status");
 QUESTIONS(golden_predicate_history, "predicate", "history", "lives of running batches", "server", "events");
 QUESTIONS(golden_defaults_effective, "defaults", "effective", "requests with the layer of each parameter",
-          "server", "request", "effective", "path", "error", "status");
+          "server", "request", "effective", "path", "stages", "draws", "error", "status");
 QUESTIONS(golden_defaults_normalize, "defaults", "normalize", "parameters normalized and verified", "params",
           "normalized", "error", "status");
+QUESTIONS(golden_predicate_forks, "predicate", "forks", "sequences of requests that share a step", "server",
+          "batch", "forks", "error", "status");
+QUESTIONS(golden_predicate_draw, "predicate", "draw", "how tokens are chosen, and what is remembered of it",
+          "request", "steps", "draws", "error", "status");
+QUESTIONS(golden_predicate_rows, "predicate", "rows", "tokens that each row's penalties count", "server",
+          "fixed", "groups", "rows", "error", "status");
+QUESTIONS(golden_predicate_candidates, "predicate", "candidates", "candidates of beam search", "logprobs",
+          "cumulative", "best_of", "parents", "tokens", "error", "status");
+QUESTIONS(golden_defaults_tensors, "defaults", "tensors", "parameters as the tensors of a step", "server",
+          "request", "tensors", "error", "status");

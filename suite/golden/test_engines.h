@@ -14,9 +14,20 @@
 #define NORMALIZE "defaults/normalize.json"
 #define DEFAULTS_PRODUCTS "defaults/products.json"
 
+#define FORKS "predicate/forks.json"
+#define TENSORS "defaults/tensors.json"
+#define DRAW "predicate/draw.json"
+#define ROWS "predicate/rows.json"
+#define CANDIDATES "predicate/candidates.json"
+
 #define HEAD(family, check)                                                                                  \
     "{\"schema\":\"samplegate-golden-1\",\"family\":\"" family "\",\"check\":\"" check "\",\"notes\":{},\n"  \
     "\"groups\":[{\"source\":\"by hand\",\"version\":\"1\",\"engine\":\"sglang-0.5.20\","
+
+#define VLLM(check)                                                                                          \
+    "{\"schema\":\"samplegate-golden-1\",\"family\":\"predicate\",\"check\":\"" check "\",\"notes\":{},\n"   \
+    "\"groups\":[{\"source\":\"by "                                                                          \
+    "hand\",\"version\":\"1\",\"engine\":\"vllm-0.5.0\",\"as\":\"upstream\",\"cases\":["
 
 /* One request has six places in its tree: it joins, finishes and is filtered; or finishes first and never
  * joins. */
@@ -41,7 +52,7 @@ static const struct engine_golden engine_goldens[] = {
                                "\"seeded\":false,\"backend\":\"flashinfer\"},\n"
                                "{\"id\":\"mixed\",\"server\":{\"deterministic\":true},\"batch\":[{"
                                "\"temperature\":0},{\"top_k\":-1}],"
-                               "\"path\":\"filtered\",\"seeded\":true,\"backend\":\"pytorch\"},\n"
+                               "\"path\":\"filtered\",\"seeded\":true,\"backend\":\"pytorch\",\"noise\":\"rank\"},\n"
                                "{\"id\":\"empty\",\"server\":{},\"batch\":[],\"error\":\"a batch needs at "
                                "least one request\",\"status\":0}]}]}\n",
      NULL, 3},
@@ -84,6 +95,41 @@ static const struct engine_golden engine_goldens[] = {
                                   "{\"id\":\"pair\",\"endpoints\":[\"chat\"],\"servers\":[{}],\"choices\":[[{"
                                   "},{\"top_k\":20}]],\"lines\":2,\"sha256\":\"HASH\"}]}]}\n",
      two_requests, 1},
+    {FORKS,
+     VLLM("forks") "{\"id\":\"two\",\"server\":{},\"batch\":[{\"best_of\":3},{}],\"forks\":["
+                   "{\"sequences\":3,\"drawn\":3,\"kept\":3,\"preempted\":\"swap\",\"last_preempted\":"
+                   "\"recompute\"},"
+                   "{\"sequences\":1,\"drawn\":3,\"kept\":1,\"preempted\":\"recompute\",\"last_preempted\":"
+                   "\"recompute\"}"
+                   "]}]}]}\n",
+     NULL, 1},
+    {DRAW,
+     VLLM("draw") "{\"id\":\"seeded\",\"request\":{\"seed\":5},\"steps\":[\"read\",{\"seed\":null},\"clone\","
+                  "\"read\"],"
+                  "\"draws\":[\"random_seed\",\"random_seed\"]},"
+                  "{\"id\":\"cold\",\"request\":{\"temperature\":-1},\"steps\":[\"read\"],"
+                  "\"error\":\"temperature must be non-negative, got -1.0.\",\"status\":400}]}]}\n",
+     NULL, 2},
+    {ROWS,
+     VLLM("rows") "{\"id\":\"shifted\",\"server\":{\"vocab\":9},\"fixed\":false,\"groups\":["
+                  "{\"request\":{},\"sequences\":[{\"prompt\":[1],\"output\":[2]}]},"
+                  "{\"request\":{\"presence_penalty\":1},\"sequences\":[{\"prompt\":[3],\"output\":[4,4]}]}],"
+                  "\"rows\":[{\"prompt\":[3],\"output\":[4,4]},{\"prompt\":[],\"output\":[]}]}]}]}\n",
+     NULL, 1},
+    {CANDIDATES,
+     VLLM("candidates") "{\"id\":\"second\",\"logprobs\":[[-3,-4],[-2,-1]],\"cumulative\":[0,-1.5],\"best_"
+                        "of\":1,"
+                        "\"parents\":[1,0],\"tokens\":[1,0]}]}]}\n",
+     NULL, 1},
+    {TENSORS,
+     "{\"schema\":\"samplegate-golden-1\",\"family\":\"defaults\",\"check\":\"tensors\",\"notes\":{},\n"
+     "\"groups\":[{\"source\":\"by "
+     "hand\",\"version\":\"1\",\"engine\":\"vllm-0.5.0\",\"as\":\"upstream\",\"cases\":["
+     "{\"id\":\"vanishes\",\"server\":{\"vocab\":9,\"logits\":\"bf16\"},\"request\":{\"top_p\":0.999,"
+     "\"temperature\":0.9},"
+     "\"tensors\":{\"temperature\":0.8984375,\"top_k\":9,\"top_p\":1,\"min_p\":0,\"repetition_penalty\":1,"
+     "\"frequency_penalty\":0,\"presence_penalty\":0}}]}]}\n",
+     NULL, 1},
 };
 
 /* The text with its hash filled in, in a static buffer. */

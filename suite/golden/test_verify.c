@@ -117,6 +117,11 @@ static const char *const all_files[] = {"PROVENANCE.json",
                                         DETERMINISM,
                                         REPLAY,
                                         "calibration/chi.json",
+                                        FORKS,
+                                        TENSORS,
+                                        DRAW,
+                                        ROWS,
+                                        CANDIDATES,
                                         EFFECTIVE,
                                         NORMALIZE,
                                         DEFAULTS_PRODUCTS,
@@ -171,7 +176,8 @@ static int make_good(void **state)
                "\", \"calibration/chi.json\", \"" PATH "\", \"" HISTORY "\", \"" PREDICATE_PRODUCTS
                "\", \"" EFFECTIVE "\", \"" NORMALIZE "\", \"" DEFAULTS_PRODUCTS "\", \"" COMBINED
                "\", \"" DEGENERATE "\", \"" MIN_P "\", \"" NUCLEUS "\", \"" PENALTIES "\", \"" TOP_K
-               "\", \"" MATCH "\", \"" DETERMINISM "\", \"" REPLAY "\"]}\n");
+               "\", \"" FORKS "\", \"" TENSORS "\", \"" DRAW "\", \"" ROWS "\", \"" CANDIDATES "\", \"" MATCH
+               "\", \"" DETERMINISM "\", \"" REPLAY "\"]}\n");
     for (size_t i = 0; i < sizeof boundary_goldens / sizeof *boundary_goldens; i++)
         write_file(boundary_goldens[i].file, boundary_goldens[i].text);
     for (size_t i = 0; i < sizeof engine_goldens / sizeof *engine_goldens; i++)
@@ -208,6 +214,11 @@ static int drop(void **state)
                                          NORMALIZE,
                                          PREDICATE_PRODUCTS,
                                          DEFAULTS_PRODUCTS,
+                                         FORKS,
+                                         TENSORS,
+                                         DRAW,
+                                         ROWS,
+                                         CANDIDATES,
                                          MATCH,
                                          "dependence",
                                          COMBINED,
@@ -253,10 +264,11 @@ static void verify_good(void)
     if (golden_verify(root, report, &reported, &trouble))
         fail_msg("%s", trouble.text);
     assert_string_equal(reported.text,
-                        "SHA256SUMS 20 0\nPROVENANCE.json 18 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
-                        " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
-                        " 2 0\n" DEFAULTS_PRODUCTS " 1 0\n" NUCLEUS " 1 0\n" TOP_K " 1 0\n" MIN_P
-                        " 1 0\n" COMBINED " 1 0\n" PENALTIES " 1 0\n" DEGENERATE " 1 0\n" MATCH
+                        "SHA256SUMS 25 0\nPROVENANCE.json 23 0\n" TABLES " 2 0\n" TOKENS " 2 3\n" PATH
+                        " 3 0\n" HISTORY " 1 0\n" PREDICATE_PRODUCTS " 1 0\n" FORKS " 1 0\n" DRAW
+                        " 2 0\n" ROWS " 1 0\n" CANDIDATES " 1 0\n" EFFECTIVE " 1 0\n" NORMALIZE
+                        " 2 0\n" TENSORS " 1 0\n" DEFAULTS_PRODUCTS " 1 0\n" NUCLEUS " 1 0\n" TOP_K
+                        " 1 0\n" MIN_P " 1 0\n" COMBINED " 1 0\n" PENALTIES " 1 0\n" DEGENERATE " 1 0\n" MATCH
                         " 2 0\n" DETERMINISM " 1 1\n" REPLAY " 1 0\n");
 }
 

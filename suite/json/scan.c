@@ -22,12 +22,17 @@ struct scanner {
     size_t bytes, at;
     int depth, exit;
     struct trouble *trouble;
+    size_t line;  /* of the text's beginning */
+    bool as_sent; /* scan_sent */
+    scan_visit visit;
+    void *context;
+    const struct scan_member *inside; /* the member whose value is being read */
 };
 
 __attribute__((format(printf, 3, 4))) static int scan_trouble(const struct scanner *scanner, size_t at,
                                                               const char *format, ...)
 {
-    size_t line = 1, column = 1;
+    size_t line = scanner->line, column = 1;
     for (size_t i = 0; i < at && i < scanner->bytes; i++) {
         if (scanner->text[i] == '\n') {
             line++;
@@ -120,6 +125,8 @@ static int scan_escape(struct scanner *scanner, uint32_t *value)
     scanner->at++;
     if (scan_hex4(scanner, value))
         return -1;
+    if (scanner->as_sent)
+        return 0;
     if (*value == 0)
         return scan_trouble(scanner, start, "\\u0000 is refused: a string here cannot hold a NUL");
     if (*value >= 0xdc00 && *value <= 0xdfff)
@@ -140,8 +147,7 @@ static int scan_escape(struct scanner *scanner, uint32_t *value)
     return 0;
 }
 
-/* A string, scanner->at on its opening quote. `keys`, if not NULL, takes the unescaped text as one more key.
- */
+/* A string, scanner->at on its opening quote. `keys`, if not NULL, takes its unescaped text. */
 static int scan_string(struct scanner *scanner, struct key_list *keys)
 {
     size_t start = scanner->at++;
@@ -157,11 +163,13 @@ static int scan_string(struct scanner *scanner, struct key_list *keys)
             return scan_trouble(scanner, scanner->at,
                                 "control character 0x%02x in a string; write it as \\u%04x", (unsigned)byte,
                                 (unsigned)byte);
-        uint32_t value;
+        uint32_t value = (uint32_t)byte;
         if (byte == '\\') {
             scanner->at++;
             if (scan_escape(scanner, &value))
                 return -1;
+        } else if (byte < 0x80) {
+            scanner->at++;
         } else {
             size_t length = utf8_read(scanner->text + scanner->at, scanner->bytes - scanner->at, &value);
             if (length == 0)
@@ -177,8 +185,7 @@ static int scan_string(struct scanner *scanner, struct key_list *keys)
     return 0;
 }
 
-/* Refuse an integer that a double rounds, and a decimal that overflows, or that vanishes though it is not 0.
- */
+/* Refuse an integer that a double rounds, a decimal that overflows, and one that vanishes though it is not 0. */
 static int scan_number_value(const struct scanner *scanner, size_t start, bool decimal)
 {
     char text[SCAN_NUMBER_MAX + 1];
@@ -243,7 +250,7 @@ static int scan_number(struct scanner *scanner)
         if (scan_digits(scanner, "a digit in the exponent"))
             return -1;
     }
-    return scan_number_value(scanner, start, decimal);
+    return scanner->as_sent ? 0 : scan_number_value(scanner, start, decimal);
 }
 
 static int scan_value(struct scanner *scanner);
@@ -270,19 +277,38 @@ static int scan_array(struct scanner *scanner)
     }
 }
 
+/* The value of a member; scanner->at is on it, its key from `start` to `end`, quotes included. */
+static int scan_member(struct scanner *scanner, size_t start, size_t end)
+{
+    struct scan_member member = {.inside = scanner->inside,
+                                 .key = scanner->text + start + 1,
+                                 .key_bytes = end - start - 2,
+                                 .value = scanner->text + scanner->at};
+    scanner->inside = &member;
+    if (scan_value(scanner))
+        return -1;
+    scanner->inside = member.inside;
+    member.value_bytes = (size_t)(scanner->text + scanner->at - member.value);
+    if (scanner->visit)
+        scanner->visit(scanner->context, &member);
+    return 0;
+}
+
 static int scan_members(struct scanner *scanner, struct key_list *keys)
 {
     for (;;) {
-        if (scan_byte(scanner, scanner->at) != '"')
+        size_t start = scanner->at;
+        if (scan_byte(scanner, start) != '"')
             return scan_expected(scanner, "a key in double quotes");
         if (scan_string(scanner, keys))
             return -1;
+        size_t end = scanner->at;
         scan_space(scanner);
         if (scan_byte(scanner, scanner->at) != ':')
             return scan_expected(scanner, "':' after a key");
         scanner->at++;
         scan_space(scanner);
-        if (scan_value(scanner))
+        if (scan_member(scanner, start, end))
             return -1;
         scan_space(scanner);
         int byte = scan_byte(scanner, scanner->at);
@@ -304,9 +330,9 @@ static int scan_object(struct scanner *scanner)
         return 0;
     }
     struct key_list keys = {0};
-    int failed = scan_members(scanner, &keys);
+    int failed = scan_members(scanner, scanner->as_sent ? NULL : &keys);
     size_t place;
-    if (!failed && key_list_duplicate(&keys, &place)) {
+    if (!failed && !scanner->as_sent && key_list_duplicate(&keys, &place)) {
         size_t length = strcspn(scanner->text + place + 1, "\"");
         failed =
             scan_trouble(scanner, place, "key \"%.*s\" is already in this object; a key may be given once",
@@ -328,36 +354,47 @@ static int scan_nested(struct scanner *scanner, bool object)
 
 static int scan_value(struct scanner *scanner)
 {
-    static const char *const words[] = {"true", "false", "null"};
+    static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
     int byte = scan_byte(scanner, scanner->at);
     if (byte == '{' || byte == '[')
         return scan_nested(scanner, byte == '{');
     if (byte == '"')
         return scan_string(scanner, NULL);
-    if (byte == '-' || scan_is_digit(scanner, scanner->at))
-        return scan_number(scanner);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < (scanner->as_sent ? 6 : 3); i++)
         if (strncmp(scanner->text + scanner->at, words[i], strlen(words[i])) == 0) {
             scanner->at += strlen(words[i]);
             return 0;
         }
+    if (byte == '-' || scan_is_digit(scanner, scanner->at))
+        return scan_number(scanner);
     return scan_expected(
         scanner, "a JSON value (object, array, \"string\", number such as 0.5 or -1e3, true, false or "
                  "null; not NaN or Infinity)");
 }
 
+static int scan_whole(struct scanner *scanner)
+{
+    const size_t bytes = scanner->bytes;
+    if (bytes >= 3 && memcmp(scanner->text, "\xef\xbb\xbf", 3) == 0)
+        return scan_trouble(scanner, 0, "begins with a byte order mark; save as UTF-8 without one");
+    scan_space(scanner);
+    if (scanner->at == bytes)
+        return scan_trouble(scanner, 0, "%s; expected a JSON value", bytes ? "only white space" : "empty");
+    if (scan_value(scanner))
+        return -1;
+    scan_space(scanner);
+    return scanner->at == bytes ? 0 : scan_expected(scanner, "nothing after the value");
+}
+
 int scan_json(const char *name, const char *text, size_t bytes, int exit, struct trouble *trouble)
 {
-    struct scanner scanner = {name, text, bytes, 0, 0, exit, trouble};
-    if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        return scan_trouble(&scanner, 0, "begins with a byte order mark; save as UTF-8 without one");
-    scan_space(&scanner);
-    if (scanner.at == bytes)
-        return scan_trouble(&scanner, 0, "%s; expected a JSON value", bytes ? "only white space" : "empty");
-    if (scan_value(&scanner))
-        return -1;
-    scan_space(&scanner);
-    if (scanner.at != bytes)
-        return scan_expected(&scanner, "nothing after the value");
-    return 0;
+    struct scanner scanner = {name, text, bytes, 0, 0, exit, trouble, 1, false, NULL, NULL, NULL};
+    return scan_whole(&scanner);
+}
+
+int scan_sent(const char *name, size_t line, const char *text, size_t bytes, scan_visit visit, void *context,
+              struct trouble *trouble)
+{
+    struct scanner scanner = {name, text, bytes, 0, 0, EXIT_USAGE, trouble, line, true, visit, context, NULL};
+    return scan_whole(&scanner);
 }

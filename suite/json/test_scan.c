@@ -219,11 +219,53 @@ static void many_keys(void **state)
     free(text);
 }
 
+static void show(void *context, const struct scan_member *member)
+{
+    char *text = context;
+    for (const struct scan_member *outer = member->inside; outer; outer = outer->inside)
+        sprintf(text + strlen(text), "%.*s>", (int)outer->key_bytes, outer->key);
+    sprintf(text + strlen(text), "%.*s=%.*s ", (int)member->key_bytes, member->key, (int)member->value_bytes,
+            member->value);
+}
+
+/* What Python writes and reads, and the strict scanner refuses. */
+static void texts_as_sent(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *members;
+    } sent[] = {
+        {"{\"a\":1,\"a\":2}", "a=1 a=2 "},
+        {"[NaN, Infinity, -Infinity, -0, 9223372036854775807, 1e999, 1e-999]", ""},
+        {"{\"s\": \"\\u0000 \\ud800 \\udc00\", \"n\": null}", "s=\"\\u0000 \\ud800 \\udc00\" n=null "},
+        {"{\"a\": {\"b\" : {\"c\":-1.5}}, \"d\": [{\"e\": true}]}",
+         "b>a>c=-1.5 a>b={\"c\":-1.5} a={\"b\" : {\"c\":-1.5}} d>e=true d=[{\"e\": true}] "},
+    };
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
+        struct trouble trouble = {0};
+        char members[400] = "";
+        if (scan_sent("t", 7, sent[i].text, strlen(sent[i].text), show, members, &trouble))
+            fail_msg("%s was refused: %s", sent[i].text, trouble.text);
+        assert_string_equal(members, sent[i].members);
+        assert_int_equal(scan_json("t", sent[i].text, strlen(sent[i].text), 2, &trouble), i == 3 ? 0 : -1);
+    }
+    static const char *const never[] = {"{\"a\":01}",       "{\"a\":nan}", "-Inf",
+                                        "{\"a\":\"\x01\"}", "{} {}",       "\"\\ud8\""};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        struct trouble trouble = {0};
+        char members[400] = "";
+        assert_int_equal(scan_sent("t", 7, never[i], strlen(never[i]), show, members, &trouble), -1);
+        assert_true(strncmp(trouble.text, "t:7:", 4) == 0);
+        assert_int_equal(trouble.exit, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_accepted), cmocka_unit_test(texts_refused),   cmocka_unit_test(nul_refused),
         cmocka_unit_test(cuts_refused),   cmocka_unit_test(nesting_bounded), cmocka_unit_test(many_keys),
+        cmocka_unit_test(texts_as_sent),
     };
     return cmocka_run_group_tests_name("json scanner", tests, NULL, NULL);
 }

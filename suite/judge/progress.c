@@ -12,16 +12,31 @@ void progress_begin(struct progress *progress, int stage)
     *progress = (struct progress){.shown = isatty(STDERR_FILENO) == 1, .stage = stage};
 }
 
-void progress_show(struct progress *progress, const char *label, const char *cell, size_t done, size_t total)
+/* Whether to draw it now. */
+static bool due(struct progress *progress, bool last)
 {
     struct timespec t;
+    if (!progress->shown)
+        return false;
     clock_gettime(CLOCK_MONOTONIC, &t);
     double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-    if (!progress->shown || (now - progress->last < REDRAW_SECONDS && done < total))
-        return;
+    if (now - progress->last < REDRAW_SECONDS && !last)
+        return false;
     progress->last = now;
-    fprintf(stderr, "\r%s%sstage %d  %3zu %%  %-24s", label, *label ? "  " : "", progress->stage,
-            100 * done / total, cell);
+    return true;
+}
+
+void progress_count(struct progress *progress, const char *what, size_t done)
+{
+    if (due(progress, false))
+        fprintf(stderr, "\r%zu %s", done, what);
+}
+
+void progress_show(struct progress *progress, const char *label, const char *cell, size_t done, size_t total)
+{
+    if (due(progress, done >= total))
+        fprintf(stderr, "\r%s%sstage %d  %3zu %%  %-24s", label, *label ? "  " : "", progress->stage,
+                100 * done / total, cell);
 }
 
 void progress_end(struct progress *progress)

@@ -12,5 +12,7 @@ struct progress {
 
 void progress_begin(struct progress *progress, int stage);
 void progress_show(struct progress *progress, const char *label, const char *cell, size_t done, size_t total);
+/* The same of work whose end is not known: "12345 requests routed". */
+void progress_count(struct progress *progress, const char *what, size_t done);
 void progress_end(struct progress *progress);
 #endif

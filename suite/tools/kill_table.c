@@ -24,6 +24,7 @@ static const struct {
 } tables[] = {
     {mutant_about, "%s/mutants.so,id=%s"},
     {engine_mutant_about, "engine:%s/mutants.so,id=%s"},
+    {vllm_mutant_about, "engine:%s/mutants.so,id=%s"},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 

@@ -9,7 +9,8 @@
 #include "suite/sut/mutants/about.h"
 #include "suite/sut/mutants/engines.h"
 
-static const struct mutant_about *(*const tables[])(size_t index) = {mutant_about, engine_mutant_about};
+static const struct mutant_about *(*const tables[])(size_t index) = {mutant_about, engine_mutant_about,
+                                                                     vllm_mutant_about};
 
 static const struct mutant_about *mutant_named(const char *id)
 {

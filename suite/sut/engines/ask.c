@@ -1,30 +1,19 @@
 /* ask.c: answer questions in JSON with an engine's functions.
  *
  * SPDX-License-Identifier: MIT */
-#include "suite/sut/engines/ask.h"
+#include "suite/sut/engines/question.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* One question while it is being answered. */
-struct question {
-    const cJSON *at;
-    const struct engine *engine;
-    enum engine_reading reading;
-    enum engine_endpoint endpoint;
-    struct engine_server server;
-    cJSON *answer; /* an object, filled in */
-    struct engine_why *why;
-};
-
-static void put_text(cJSON *to, const char *key, const char *text)
+void question_put_text(cJSON *to, const char *key, const char *text)
 {
     engine_memory(cJSON_AddStringToObject(to, key, text));
 }
 
-static void put_refusal(cJSON *to, const struct engine_refusal *refusal)
+void question_put_refusal(cJSON *to, const struct engine_refusal *refusal)
 {
-    put_text(to, "error", refusal->text);
+    question_put_text(to, "error", refusal->text);
     engine_memory(cJSON_AddNumberToObject(to, "status", refusal->status));
 }
 
@@ -35,45 +24,58 @@ static void put_path(const struct question *question, cJSON *to, const struct en
     struct engine_path path;
     struct engine_refusal refusal;
     if (question->engine->path(question->reading, &question->server, flags, rows, &path, &refusal)) {
-        put_refusal(to, &refusal);
+        question_put_refusal(to, &refusal);
         return;
     }
-    put_text(to, "path", engine_path_names[path.kind]);
-    if (whole && question->reading == ENGINE_UPSTREAM) {
+    question_put_text(to, "path", engine_path_names[path.kind]);
+    if (question->engine->staged) {
+        char text[ENGINE_PATH_TEXT];
+        question_put_text(to, "stages", engine_stage_text(&path, text));
+        question_put_text(to, "draws", engine_draw_text(&path, text));
+    } else if (whole && question->reading == ENGINE_UPSTREAM) {
         engine_memory(cJSON_AddBoolToObject(to, "seeded", path.seeded));
-        put_text(to, "backend", engine_backend_names[path.backend]);
+        question_put_text(to, "backend", engine_backend_names[path.backend]);
+        if (path.noise != ENGINE_NOISE_UNSEEDED)
+            question_put_text(to, "noise", engine_noise_names[path.noise]);
+        if (path.top_k_bound)
+            engine_memory(cJSON_AddNumberToObject(to, "top_k_bound", path.top_k_bound));
     }
 }
 
+/* The flags of a request; -1 where it is refused, which is then the answer. */
 static int prepare(const struct question *question, const struct engine_values *request,
-                   struct engine_flags *flags, struct engine_refusal *refusal)
+                   struct engine_flags *flags)
 {
-    return engine_prepare(question->engine, question->reading, &question->server, question->endpoint, request,
-                          flags, refusal);
+    struct engine_refusal refusal;
+    if (engine_prepare(question->engine, question->reading, &question->server, question->endpoint, request,
+                       flags, &refusal) == 0)
+        return 0;
+    question_put_refusal(question->answer, &refusal);
+    return -1;
 }
 
-static int read_request(const struct question *question, const cJSON *at, const char *place,
-                        struct engine_values *request)
+int question_read_request(const struct question *question, const cJSON *at, const char *place,
+                          struct engine_values *request)
 {
     if (!at)
         return engine_unreadable(question->why, place, "is missing");
     return engine_read_values(at, place, question->engine, question->endpoint, request, question->why);
 }
 
-/* A member that must be an array; NULL with why. */
-static const cJSON *array_of(const struct question *question, const char *key)
+const cJSON *question_array(const struct question *question, const cJSON *at, const char *place,
+                            const char *key)
 {
-    const cJSON *array = cJSON_GetObjectItemCaseSensitive(question->at, key);
-    if (!cJSON_IsArray(array))
-        engine_unreadable(question->why, "", "\"%s\": must be an array", key);
-    return cJSON_IsArray(array) ? array : NULL;
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(at, key);
+    if (cJSON_IsArray(array))
+        return array;
+    engine_unreadable(question->why, place, "\"%s\": must be an array", key);
+    return NULL;
 }
 
 static int answer_path(struct question *question)
 {
     struct engine_flags together = {0}, flags;
-    struct engine_refusal refusal;
-    const cJSON *batch = array_of(question, "batch");
+    const cJSON *batch = question_array(question, question->at, "", "batch");
     size_t rows = 0;
     if (!batch)
         return -1;
@@ -81,12 +83,10 @@ static int answer_path(struct question *question)
         struct engine_values request;
         char place[32];
         snprintf(place, sizeof place, "batch[%zu]", rows);
-        if (read_request(question, at, place, &request))
+        if (question_read_request(question, at, place, &request))
             return -1;
-        if (prepare(question, &request, &flags, &refusal)) {
-            put_refusal(question->answer, &refusal);
+        if (prepare(question, &request, &flags))
             return 0;
-        }
         together = rows ? question->engine->together(together, flags) : flags;
     }
     put_path(question, question->answer, &together, rows, true);
@@ -114,15 +114,12 @@ static enum life_step admit(struct life *life, const cJSON *event, const char *p
     struct question *question = life->question;
     struct engine_values request;
     struct engine_flags flags;
-    struct engine_refusal refusal;
     char deeper[64];
     snprintf(deeper, sizeof deeper, "%s.request", place);
-    if (read_request(question, cJSON_GetObjectItemCaseSensitive(event, "request"), deeper, &request))
+    if (question_read_request(question, cJSON_GetObjectItemCaseSensitive(event, "request"), deeper, &request))
         return LIFE_MALFORMED;
-    if (prepare(question, &request, &flags, &refusal)) {
-        put_refusal(question->answer, &refusal);
+    if (prepare(question, &request, &flags))
         return LIFE_REFUSED;
-    }
     if (question->engine->admit(&life->prefill, number_of(id), &flags))
         engine_memory(NULL);
     return LIFE_WENT;
@@ -130,9 +127,10 @@ static enum life_step admit(struct life *life, const cJSON *event, const char *p
 
 static enum life_step live(struct life *life, const cJSON *event, const char *place)
 {
-    static const char *const acts[] = {"admit", "join", "finish", "filter", NULL}, *const keys[] = {
-                                                                                       "do", "id", "request",
-                                                                                       NULL};
+    static const char *const acts[] = {"admit", "join", "finish", "filter", "mix", NULL}, *const keys[] = {
+                                                                                              "do", "id",
+                                                                                              "request",
+                                                                                              NULL};
     struct question *question = life->question;
     const char *id = "";
     int act;
@@ -151,6 +149,12 @@ static enum life_step live(struct life *life, const cJSON *event, const char *pl
     }
     if (act == 3)
         question->engine->filter(&life->running);
+    if (act == 4 && !question->engine->mix) {
+        engine_unreadable(question->why, place, "\"do\": %s has no mixed chunks", question->engine->name);
+        return LIFE_MALFORMED;
+    }
+    if (act == 4 && question->engine->mix(&life->running, &life->prefill))
+        engine_memory(NULL);
     return LIFE_WENT;
 }
 
@@ -158,14 +162,14 @@ static void put_batch(const struct question *question, cJSON *to, const char *na
                       const struct engine_batch *batch)
 {
     struct engine_flags flags;
-    char letters[5];
+    char letters[ENGINE_FLAGS_TEXT];
     size_t rows = question->engine->state(question->reading, batch, &flags);
     if (rows == 0) {
         engine_memory(cJSON_AddNullToObject(to, name));
         return;
     }
     cJSON *state = engine_memory(cJSON_AddObjectToObject(to, name));
-    put_text(state, "flags", engine_flag_letters(&flags, letters));
+    question_put_text(state, "flags", engine_flag_letters(question->engine, &flags, letters));
     put_path(question, state, &flags, rows, true);
 }
 
@@ -173,7 +177,7 @@ static int answer_history(struct question *question)
 {
     struct life life = {.question = question};
     enum life_step step = LIFE_WENT;
-    const cJSON *events = array_of(question, "events");
+    const cJSON *events = question_array(question, question->at, "", "events");
     if (!events)
         return -1;
     cJSON *told = engine_memory(cJSON_CreateArray());
@@ -208,50 +212,85 @@ static void put_effective(const struct question *question, const struct engine_r
     }
 }
 
+/* The engine's look at the other members of the body, which the readings of the article have not. */
+static int look(const struct question *question, const cJSON *body, enum engine_stage_of_check stage,
+                struct engine_refusal *refusal)
+{
+    return question->reading == ENGINE_UPSTREAM && question->engine->check_fields
+               ? question->engine->check_fields(&question->server, question->endpoint, body, stage, refusal)
+               : 0;
+}
+
+/* As the engine goes on with resolved parameters. */
+static int check_body(const struct question *question, const cJSON *body, struct engine_values *values,
+                      struct engine_flags *flags, struct engine_refusal *refusal)
+{
+    const struct engine *engine = question->engine;
+    int before = look(question, body, ENGINE_BEFORE_NORMALIZE, refusal);
+    if (before < 0 || (before == 0 && engine->normalize(question->reading, values, refusal)) ||
+        look(question, body, ENGINE_BEFORE_VERIFY, refusal) ||
+        engine->verify(question->reading, values, refusal) ||
+        look(question, body, ENGINE_AFTER_VERIFY, refusal))
+        return -1;
+    return engine->flags(question->reading, &question->server, values, flags, refusal);
+}
+
 /* A request refused by the endpoint's schema has no effective parameters; one refused later has them. */
 static int answer_effective(struct question *question)
 {
     const struct engine *engine = question->engine;
+    const cJSON *body = cJSON_GetObjectItemCaseSensitive(question->at, "request");
     struct engine_values request;
     struct engine_resolved resolved;
     struct engine_flags flags;
     struct engine_refusal refusal;
-    if (read_request(question, cJSON_GetObjectItemCaseSensitive(question->at, "request"), "request",
-                     &request))
+    cJSON *own = body ? engine_parameters_of(engine, body) : NULL;
+    if (question_read_request(question, own, "request", &request)) {
+        cJSON_Delete(own);
         return -1;
-    if (engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
-                        &refusal)) {
-        put_refusal(question->answer, &refusal);
-        return 0;
     }
-    put_effective(question, &resolved);
-    if (engine_check(engine, question->reading, &resolved.values, &flags, &refusal))
-        put_refusal(question->answer, &refusal);
-    else
-        put_path(question, question->answer, &flags, 1, false);
+    if (look(question, body, ENGINE_BEFORE_RESOLVE, &refusal) ||
+        engine->resolve(question->reading, &question->server, question->endpoint, &request, &resolved,
+                        &refusal)) {
+        question_put_refusal(question->answer, &refusal);
+    } else {
+        put_effective(question, &resolved);
+        if (check_body(question, body, &resolved.values, &flags, &refusal)) {
+            refusal.status = engine_status(engine, question->endpoint, refusal.status);
+            question_put_refusal(question->answer, &refusal);
+        } else {
+            put_path(question, question->answer, &flags, 1, false);
+        }
+    }
+    cJSON_Delete(own); /* the values borrow its texts */
     return 0;
+}
+
+void question_put_values(cJSON *to, const char *key, const struct engine_values *values)
+{
+    cJSON *object = engine_memory(cJSON_AddObjectToObject(to, key));
+    for (int p = 0; p < ENGINE_PARAMETERS; p++)
+        if (values->at[p].kind != ENGINE_ABSENT)
+            cJSON_AddItemToObject(object, engine_parameter_names[p], engine_value_json(&values->at[p]));
 }
 
 static int answer_normalize(struct question *question)
 {
     struct engine_values values;
     struct engine_refusal refusal;
-    if (read_request(question, cJSON_GetObjectItemCaseSensitive(question->at, "params"), "params", &values))
+    if (question_read_request(question, cJSON_GetObjectItemCaseSensitive(question->at, "params"), "params",
+                              &values))
         return -1;
-    if (question->engine->normalize(question->reading, &values, &refusal) ||
-        question->engine->verify(question->reading, &values, &refusal)) {
-        put_refusal(question->answer, &refusal);
+    if (engine_construct(question->engine, question->reading, &values, &refusal)) {
+        question_put_refusal(question->answer, &refusal);
         return 0;
     }
-    cJSON *normalized = engine_memory(cJSON_AddObjectToObject(question->answer, "normalized"));
-    for (int p = 0; p < ENGINE_PARAMETERS; p++)
-        if (values.at[p].kind != ENGINE_ABSENT)
-            cJSON_AddItemToObject(normalized, engine_parameter_names[p], engine_value_json(&values.at[p]));
+    question_put_values(question->answer, "normalized", &values);
     return 0;
 }
 
 static const struct ask {
-    const char *word, *keys[6];
+    const char *word, *keys[7];
     bool server;
     enum engine_endpoint endpoint; /* where requests go unless the question says */
     int (*answer)(struct question *question);
@@ -259,8 +298,16 @@ static const struct ask {
     {"path", {"ask", "engine", "as", "server", "batch"}, true, ENGINE_GENERATE, answer_path},
     {"history", {"ask", "engine", "as", "server", "events"}, true, ENGINE_GENERATE, answer_history},
     {"effective", {"ask", "engine", "as", "server", "request"}, true, ENGINE_GENERATE, answer_effective},
-    /* Parameters as they reach the engine: by their names, the seed's too. */
-    {"normalize", {"ask", "engine", "as", "params"}, false, ENGINE_CHAT, answer_normalize},
+    {"normalize", {"ask", "engine", "as", "params"}, false, ENGINE_ENDPOINTS, answer_normalize},
+    {"forks", {"ask", "engine", "as", "server", "batch"}, true, ENGINE_GENERATE, question_forks},
+    {"tensors", {"ask", "engine", "as", "server", "request"}, true, ENGINE_GENERATE, question_tensors},
+    {"draw", {"ask", "engine", "as", "request", "steps"}, false, ENGINE_GENERATE, question_draw},
+    {"rows", {"ask", "engine", "as", "server", "groups", "fixed"}, true, ENGINE_GENERATE, question_rows},
+    {"candidates",
+     {"ask", "engine", "as", "logprobs", "cumulative", "best_of"},
+     false,
+     ENGINE_GENERATE,
+     question_candidates},
 };
 
 static const struct ask *ask_named(const char *word)
@@ -269,6 +316,16 @@ static const struct ask *ask_named(const char *word)
         if (strcmp(asks[i].word, word) == 0)
             return &asks[i];
     return NULL;
+}
+
+/* An engine may lack what the question is about. */
+static bool answers(const struct engine *engine, const struct ask *ask)
+{
+    return (ask->answer != question_forks || engine->forks) &&
+           (ask->answer != question_draw || engine->draw) &&
+           (ask->answer != question_rows || engine->penalty_rows) &&
+           (ask->answer != question_tensors || engine->tensors) &&
+           (ask->answer != question_candidates || engine->candidates);
 }
 
 static enum engine_reply unsupported(struct engine_why *why, const char *what, const char *asked)
@@ -294,6 +351,8 @@ static enum engine_reply read_head(struct question *question, const struct ask *
         return unsupported(question->why, "question", word);
     if (strcmp(name, question->engine->name) != 0)
         return unsupported(question->why, "engine", name);
+    if (!answers(question->engine, ask_named(word)))
+        return unsupported(question->why, "of this engine, question", word);
     while (engine_reading_names[index] && strcmp(engine_reading_names[index], reading) != 0)
         index++;
     if (!engine_reading_names[index])
@@ -311,10 +370,8 @@ static enum engine_reply answer(struct question *question)
         return reply;
     const char *keys[8];
     size_t count = 0;
-    while (ask->keys[count]) {
+    for (; ask->keys[count]; count++)
         keys[count] = ask->keys[count];
-        count++;
-    }
     keys[count] = ask->server ? "endpoint" : NULL;
     keys[count + 1] = NULL;
     int endpoint = (int)ask->endpoint;

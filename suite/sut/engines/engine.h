@@ -40,6 +40,18 @@ enum engine_parameter {
     ENGINE_FREQUENCY_PENALTY,
     ENGINE_PRESENCE_PENALTY,
     ENGINE_SEED,
+    ENGINE_N,
+    ENGINE_BEST_OF,
+    ENGINE_USE_BEAM_SEARCH,
+    ENGINE_EARLY_STOPPING,
+    ENGINE_LENGTH_PENALTY,
+    ENGINE_MAX_TOKENS,
+    ENGINE_MIN_TOKENS,
+    ENGINE_LOGPROBS,
+    ENGINE_PROMPT_LOGPROBS,
+    ENGINE_TRUNCATE_PROMPT_TOKENS,
+    ENGINE_STOP,
+    ENGINE_DETOKENIZE,
     ENGINE_PARAMETERS
 };
 /* One dictionary of parameters: a request, a generation_config, preferred parameters. Zero: all absent. */
@@ -64,16 +76,36 @@ struct engine_resolved {
 enum engine_endpoint { ENGINE_CHAT, ENGINE_RESPONSES, ENGINE_COMPLETIONS, ENGINE_GENERATE, ENGINE_ENDPOINTS };
 /* Where a published article's code, its sentences and the engine differ, the caller says which is asked. */
 enum engine_reading { ENGINE_ARTICLE_PORT, ENGINE_ARTICLE_PROSE, ENGINE_UPSTREAM, ENGINE_READINGS };
-enum engine_device { ENGINE_CUDA, ENGINE_CPU, ENGINE_DEVICES };
-enum engine_backend { ENGINE_BACKEND_UNSET, ENGINE_FLASHINFER, ENGINE_PYTORCH, ENGINE_BACKENDS };
+enum engine_device { ENGINE_CUDA, ENGINE_CPU, ENGINE_XPU, ENGINE_DEVICES };
+enum engine_backend {
+    ENGINE_BACKEND_UNSET,
+    ENGINE_FLASHINFER,
+    ENGINE_PYTORCH,
+    ENGINE_ASCEND,
+    ENGINE_INTEL_XPU,
+    ENGINE_BACKENDS
+};
+/* Type of the logits; parameters of a step are tensors of it where the engine makes them so. */
+enum engine_dtype { ENGINE_F32, ENGINE_BF16, ENGINE_F16, ENGINE_DTYPES };
+/* What becomes of a request when the KV cache is full: AUTO leaves the choice to the engine. */
+enum engine_preemption { ENGINE_PREEMPTION_AUTO, ENGINE_SWAP, ENGINE_RECOMPUTE, ENGINE_PREEMPTIONS };
+/* What a seeded draw's noise is made from beside seed and position: the token's id, or its rank in the sorted row,
+ * which a neighbour can change. */
+enum engine_noise { ENGINE_NOISE_UNSEEDED, ENGINE_NOISE_TOKEN, ENGINE_NOISE_RANK, ENGINE_NOISES };
 
 /* How the server was started. Zero: nothing given. */
 struct engine_server {
     const char *gumbel_switch; /* the environment variable's text; NULL: unset */
     bool deterministic;
-    bool neutral_defaults; /* the model's generation_config is not read (--sampling-defaults openai) */
+    bool neutral_defaults;      /* the model's generation_config is not read (--sampling-defaults openai) */
+    bool has_generation_config; /* the model ships the file, be it empty */
+    bool class_defaults;        /* the library that reads it is one that fills in defaults of its own */
+    bool draft;                 /* asked is about the draft sampler of speculative decoding */
     enum engine_device device;
     enum engine_backend backend; /* asked for */
+    enum engine_preemption preemption;
+    enum engine_dtype logits;
+    int64_t vocab; /* columns of the logits; 0: not given, which an engine whose flags depend on it refuses */
     struct engine_values generation_config, preferred;
 };
 
@@ -83,19 +115,86 @@ enum engine_path_kind {
     ENGINE_MULTINOMIAL,
     ENGINE_FILTERED,
     ENGINE_DETERMINISTIC,
+    ENGINE_TORCH, /* the only one of an engine whose paths are told apart by their stages */
     ENGINE_PATHS
+};
+/* How the token of a sequence is chosen. */
+enum engine_draw {
+    ENGINE_DRAW_GREEDY,
+    ENGINE_DRAW_RANDOM,
+    ENGINE_DRAW_RANDOM_SEED,
+    ENGINE_DRAW_BEAM,
+    ENGINE_DRAWS
+};
+/* Passes over the logits of a step, in the order of the one engine that has them as stages. */
+enum engine_stage {
+    ENGINE_STAGE_MIN_TOKENS,
+    ENGINE_STAGE_PENALTIES,
+    ENGINE_STAGE_TEMPERATURE,
+    ENGINE_STAGE_TOP_P_TOP_K,
+    ENGINE_STAGE_MIN_P,
+    ENGINE_STAGE_SOFTMAX, /* probabilities and their logarithms, both fp32 */
+    ENGINE_STAGE_SAMPLE,
+    ENGINE_STAGE_LOGPROBS, /* a top-k and a rank over the whole vocabulary */
+    ENGINE_STAGES
 };
 struct engine_path {
     enum engine_path_kind kind;
     bool seeded; /* the noise comes from seed and position */
     enum engine_backend
         backend; /* in force, whether the path consults it or not; UNSET: this reading does not say */
+    enum engine_noise noise;
+    int32_t top_k_bound; /* at most so many tokens are sorted; 0: the row is */
+    /* Of `staged` engines: what runs, and who takes part. */
+    bool stages[ENGINE_STAGES], draws[ENGINE_DRAWS];
 };
 
-/* What a batch's path depends on. */
+/* What a batch's path depends on; an engine's flag table says which of these are its own. */
 struct engine_flags {
     bool all_greedy, need_top_k, need_top_p, need_min_p;
+    bool need_top_p_top_k, need_penalties, draws[ENGINE_DRAWS];
+    bool bad_seed;       /* a seed is no int64, which only a server that uses seeds finds out */
+    int32_t top_k_bound; /* the largest top_k; 0: one of them is the whole vocabulary */
 };
+/* One flag: its letter in texts and where it is in struct engine_flags. */
+struct engine_flag {
+    char letter;
+    size_t offset;
+};
+#define ENGINE_FLAGS_TEXT 12 /* bytes of the text of a batch's flags, at most */
+
+/* What one request makes of a step and of the scheduler. */
+struct engine_forks {
+    /* That decode side by side, each with a row of logits, a forward pass and a KV cache. */
+    int64_t sequences;
+    int64_t drawn; /* tokens drawn from its row in the step of its prompt */
+    int64_t kept;  /* of these */
+    enum engine_preemption preempted, last_preempted; /* while all its sequences run; when one is left */
+};
+
+/* A request as the engine's own object, which people change after it was made. */
+struct engine_object {
+    struct engine_values values; /* normalized, verified */
+    bool known;                  /* `draw` was asked for and stays */
+    enum engine_draw draw;
+};
+
+/* One sequence group of a step, in the order of the step. Arrays are borrowed. */
+struct engine_group {
+    struct engine_flags flags;
+    size_t prompt_rows; /* rows of logits of prompt tokens whose log-probabilities are wanted */
+    size_t sequences;   /* that have a row each, after those */
+};
+
+/* When an engine looks at the members of a body that no path depends on. */
+enum engine_stage_of_check {
+    ENGINE_BEFORE_RESOLVE,
+    ENGINE_BEFORE_NORMALIZE,
+    ENGINE_BEFORE_VERIFY,
+    ENGINE_AFTER_VERIFY
+};
+#define ENGINE_NO_ROW SIZE_MAX
+struct cJSON;
 
 /* Why a request gets no token. */
 struct engine_refusal {
@@ -119,8 +218,11 @@ struct engine_batch {
 struct engine {
     size_t size; /* sizeof(struct engine): tells a shared object's table from one of another build */
     const char *name;
+    const struct engine_flag *flag; /* up to letter 0 */
+    bool staged; /* a path is its stages and draws; else it may be seeded and has a backend */
     /* The member of a request body at this endpoint that feeds a parameter; NULL: it has none. */
     const char *(*key)(enum engine_endpoint endpoint, enum engine_parameter parameter);
+    const char *nest; /* the member of /generate's body that these are members of; NULL: the body itself */
     /* The parameters as they reach the engine, each with its layer. */
     int (*resolve)(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
@@ -132,7 +234,8 @@ struct engine {
     int (*verify)(enum engine_reading reading, const struct engine_values *values,
                   struct engine_refusal *refusal);
     /* What one normalized, verified request makes of a batch. */
-    int (*flags)(enum engine_reading reading, const struct engine_values *values, struct engine_flags *flags,
+    int (*flags)(enum engine_reading reading, const struct engine_server *server,
+                 const struct engine_values *values, struct engine_flags *flags,
                  struct engine_refusal *refusal);
     /* Two requests or batches together; order does not matter. */
     struct engine_flags (*together)(struct engine_flags a, struct engine_flags b);
@@ -151,6 +254,38 @@ struct engine {
     /* The rows of this batch, in this reading's sense, and the flags its next step runs under. */
     size_t (*state)(enum engine_reading reading, const struct engine_batch *batch,
                     struct engine_flags *flags);
+
+    /* The rest is NULL in an engine that has no such thing. */
+
+    /* `count` normalized, verified requests whose prompts share a step; forks[count]. */
+    int (*forks)(enum engine_reading reading, const struct engine_server *server,
+                 const struct engine_values *requests, size_t count, struct engine_forks *forks,
+                 struct engine_refusal *refusal);
+    /* Normalized, verified values as the step's tensors hold them; what has no tensor becomes absent. */
+    void (*tensors)(const struct engine_server *server, struct engine_values *values);
+    /* How the object's token is chosen; may be remembered in it. */
+    enum engine_draw (*draw)(struct engine_object *object);
+    /* The rows of a step and whose tokens its penalties use: used[rows], for each row of logits the index of
+     * the sequence (counted over the whole step) whose prompt and output are counted there, or
+     * ENGINE_NO_ROW. `fixed`: as later releases do it. Returns whether penalties run at all. */
+    bool (*penalty_rows)(const struct engine_group *groups, size_t count, bool fixed, size_t *used);
+    /* Beam search: logprobs[sequences, vocab] fp32 of one group and their cumulative log-probabilities (NULL:
+     * its prompt) to 2 best_of candidates, best first, ties (which torch leaves open) by index. -1: there are not
+     * so many. */
+    int (*candidates)(const float *logprobs, const float *cumulative, size_t sequences, size_t vocab,
+                      size_t best_of, int64_t *parent, int64_t *token);
+    /* Instead of a decode step of its own, the running batch goes into the prefill batch (a mixed chunk) and is
+     * empty until that is joined. Nothing without a prefill batch. -1 if out of memory, both as they were. */
+    int (*mix)(struct engine_batch *running, struct engine_batch *prefill);
+    /* The members of a request body (a JSON object) that no path depends on and that can refuse it all the same;
+     * `fields` lists those that are looked at, up to NULL. Returns 1 before normalization if the body keeps it from
+     * happening. */
+    int (*check_fields)(const struct engine_server *server, enum engine_endpoint endpoint,
+                        const struct cJSON *body, enum engine_stage_of_check stage,
+                        struct engine_refusal *refusal);
+    const char *const *fields;
+    /* The HTTP status that this endpoint makes of one in a refusal; NULL: the same. */
+    int (*status)(enum engine_endpoint endpoint, int status);
 };
 
 /* NULL if there is no such engine; engine_table[engine_count] lists them. */
@@ -161,15 +296,27 @@ extern const size_t engine_count;
 #define ENGINE_SYMBOL "samplegate_engine"
 typedef const struct engine *(*engine_function)(const char *id);
 
-/* normalize, verify and flags of resolved parameters, as far as it gets. */
-int engine_check(const struct engine *engine, enum engine_reading reading, const struct engine_values *values,
-                 struct engine_flags *flags, struct engine_refusal *refusal);
+/* engine->status, where the engine has it. */
+int engine_status(const struct engine *engine, enum engine_endpoint endpoint, int status);
+/* normalize and verify, which make of resolved parameters the engine's own object. */
+int engine_construct(const struct engine *engine, enum engine_reading reading, struct engine_values *values,
+                     struct engine_refusal *refusal);
+/* The same on a copy, and flags, as far as it gets. */
+int engine_check(const struct engine *engine, enum engine_reading reading, const struct engine_server *server,
+                 const struct engine_values *values, struct engine_flags *flags,
+                 struct engine_refusal *refusal);
 /* The same from the request on. */
 int engine_prepare(const struct engine *engine, enum engine_reading reading,
                    const struct engine_server *server, enum engine_endpoint endpoint,
                    const struct engine_values *request, struct engine_flags *flags,
                    struct engine_refusal *refusal);
 
+/* Member by member: the struct has padding. */
+bool engine_flags_same(const struct engine_flags *a, const struct engine_flags *b);
+/* Room for `rows` rows in all; -1: out of memory. */
+int engine_batch_reserve(struct engine_batch *batch, size_t rows);
+/* Drop the rows that have ended. */
+void engine_batch_filter(struct engine_batch *batch);
 /* Mark a request as ended wherever it is; false if the batch has no unfinished row of that id. */
 bool engine_batch_finish(struct engine_batch *batch, int64_t id);
 void engine_batch_free(struct engine_batch *batch);
@@ -179,6 +326,15 @@ struct engine_value engine_integer(int64_t integer);
 struct engine_value engine_float(double number);
 bool engine_is_number(const struct engine_value *value); /* integer, float or boolean */
 bool engine_is_set(const struct engine_value *value);    /* neither absent nor null */
+/* As Python takes it; arrays and objects are empty here. */
+bool engine_is_true(const struct engine_value *value);
+/* What the schema of a field takes. */
+enum engine_type { ENGINE_TAKES_FLOAT, ENGINE_TAKES_INTEGER, ENGINE_TAKES_BOOLEAN, ENGINE_TAKES_TEXT };
+enum engine_type engine_type_of(enum engine_parameter parameter);
+/* The value behind the schema of an OpenAI endpoint (pydantic, lax: schema.c): strings that spell a number are
+ * read. `key` names it in a refusal (HTTP 400). */
+int engine_coerce(enum engine_parameter parameter, const char *key, struct engine_value *value,
+                  struct engine_refusal *refusal);
 /* The value as Python's str() writes it, which is what the engines' messages hold: shortest digits, 1e-05,
  * True, None. */
 const char *engine_python_text(const struct engine_value *value, char *text, size_t bytes);
@@ -190,11 +346,16 @@ __attribute__((format(printf, 3, 4))) int engine_refuse(struct engine_refusal *r
                                                         const char *format, ...);
 
 /* Names as goldens and the command line write them. */
-extern const char *const engine_parameter_names[ENGINE_PARAMETERS + 1],
-    *const engine_endpoint_names[ENGINE_ENDPOINTS + 1],
-        *const engine_reading_names[ENGINE_READINGS + 1],
-            *const engine_device_names[ENGINE_DEVICES + 1],
-                *const engine_backend_names[ENGINE_BACKENDS + 1],
-                    *const engine_path_names[ENGINE_PATHS + 1],
-                        *const engine_layer_names[ENGINE_LAYER_DEFAULT + 2];
+extern const char *const engine_parameter_names[ENGINE_PARAMETERS + 1];
+extern const char *const engine_endpoint_names[ENGINE_ENDPOINTS + 1];
+extern const char *const engine_reading_names[ENGINE_READINGS + 1];
+extern const char *const engine_noise_names[ENGINE_NOISES + 1];
+extern const char *const engine_device_names[ENGINE_DEVICES + 1];
+extern const char *const engine_backend_names[ENGINE_BACKENDS + 1];
+extern const char *const engine_preemption_names[ENGINE_PREEMPTIONS + 1];
+extern const char *const engine_draw_names[ENGINE_DRAWS + 1];
+extern const char *const engine_dtype_names[ENGINE_DTYPES + 1];
+extern const char *const engine_stage_names[ENGINE_STAGES + 1];
+extern const char *const engine_path_names[ENGINE_PATHS + 1];
+extern const char *const engine_layer_names[ENGINE_LAYER_DEFAULT + 2];
 #endif

@@ -10,9 +10,11 @@
 
 #include "suite/sut/engines/ask.h"
 
+#define LISTED 400 /* bytes of a list of names in a message */
+
 int engine_unreadable(struct engine_why *why, const char *place, const char *format, ...)
 {
-    char text[sizeof why->text / 2];
+    char text[sizeof why->text - 124];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
@@ -23,7 +25,7 @@ int engine_unreadable(struct engine_why *why, const char *place, const char *for
 
 bool engine_takes_integers(enum engine_parameter parameter)
 {
-    return parameter == ENGINE_TOP_K || parameter == ENGINE_SEED;
+    return engine_type_of(parameter) == ENGINE_TAKES_INTEGER;
 }
 
 /* `place` of a member, for a message about what is in it. */
@@ -41,18 +43,18 @@ static bool is_listed(const char *word, const char *const *names)
     return false;
 }
 
-static const char *listed(const char *const *names, char text[160])
+static const char *listed(const char *const *names, char text[LISTED])
 {
     size_t used = 0;
     text[0] = 0;
-    for (; *names && used < 160; names++)
-        used += (size_t)snprintf(text + used, 160 - used, "%s%s", used ? ", " : "", *names);
+    for (; *names && used < LISTED; names++)
+        used += (size_t)snprintf(text + used, LISTED - used, "%s%s", used ? ", " : "", *names);
     return text;
 }
 
 int engine_read_keys(const cJSON *at, const char *place, const char *const *keys, struct engine_why *why)
 {
-    char accepted[160];
+    char accepted[LISTED];
     if (!cJSON_IsObject(at))
         return engine_unreadable(why, place, "must be an object");
     for (const cJSON *member = at->child; member; member = member->next)
@@ -78,7 +80,7 @@ int engine_read_name(const cJSON *at, const char *place, const char *key, const 
                      int *index, struct engine_why *why)
 {
     const char *text;
-    char accepted[160], deeper[120];
+    char accepted[LISTED], deeper[120];
     if (engine_read_text(at, place, key, &text, why))
         return -1;
     for (int i = 0; names[i]; i++)
@@ -90,15 +92,26 @@ int engine_read_name(const cJSON *at, const char *place, const char *key, const 
                              listed(names, accepted));
 }
 
+int engine_read_size(const cJSON *at, const char *place, const char *what, size_t most, size_t *size,
+                     struct engine_why *why)
+{
+    if (!cJSON_IsNumber(at) || !(at->valuedouble >= 1 && at->valuedouble <= (double)most) ||
+        at->valuedouble != trunc(at->valuedouble))
+        return engine_unreadable(why, place, "%s: must be a whole number from 1 to %zu", what, most);
+    *size = (size_t)at->valuedouble;
+    return 0;
+}
+
 static int read_integer(const char *text, const char *place, struct engine_value *value,
                         struct engine_why *why)
 {
     char *end;
     errno = 0;
     long long integer = strtoll(text, &end, 10);
-    if (errno || end == text || *end)
-        return engine_unreadable(why, place, "\"integer\": must be a 64-bit integer in a string");
-    *value = engine_integer(integer);
+    if (end == text || *end)
+        return engine_unreadable(why, place, "\"integer\": must be a whole number in a string");
+    *value = errno ? engine_float(strtod(text, NULL))
+                   : engine_integer(integer); /* beyond 64 bits the nearest double */
     return 0;
 }
 
@@ -156,25 +169,64 @@ int engine_read_value(const cJSON *at, const char *place, bool integer, struct e
     return 0;
 }
 
+/* The engine has the parameter at some endpoint. */
+static bool has(const struct engine *engine, enum engine_parameter parameter)
+{
+    for (enum engine_endpoint e = 0; e < ENGINE_ENDPOINTS; e++)
+        if (engine->key(e, parameter))
+            return true;
+    return false;
+}
+
+static const char *key_at(const struct engine *engine, enum engine_endpoint endpoint,
+                          enum engine_parameter parameter)
+{
+    if (endpoint < ENGINE_ENDPOINTS)
+        return engine->key(endpoint, parameter);
+    return has(engine, parameter) ? engine_parameter_names[parameter] : NULL;
+}
+
+/* All keys that some endpoint of the engine has. */
+static const char *const *keys_of(const struct engine *engine,
+                                  const char *known[ENGINE_PARAMETERS * ENGINE_ENDPOINTS + 1])
+{
+    size_t count = 0;
+    known[0] = NULL;
+    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
+        for (enum engine_endpoint e = 0; e < ENGINE_ENDPOINTS; e++) {
+            const char *key = engine->key(e, p);
+            if (key && !is_listed(key, known)) {
+                known[count++] = key;
+                known[count] = NULL;
+            }
+        }
+    return known;
+}
+
 int engine_read_values(const cJSON *at, const char *place, const struct engine *engine,
                        enum engine_endpoint endpoint, struct engine_values *values, struct engine_why *why)
 {
-    const char *known[ENGINE_PARAMETERS + 2];
-    memcpy(known, engine_parameter_names, ENGINE_PARAMETERS * sizeof *known);
-    known[ENGINE_PARAMETERS] = "sampling_seed";
-    known[ENGINE_PARAMETERS + 1] = NULL;
-    if (engine_read_keys(at, place, known, why))
+    const char *known[ENGINE_PARAMETERS * ENGINE_ENDPOINTS + 1];
+    if (engine_read_keys(at, place, keys_of(engine, known), why))
         return -1;
     *values = (struct engine_values){0};
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
         char deeper[120];
-        const char *key = engine->key(endpoint, p);
+        const char *key = key_at(engine, endpoint, p);
         const cJSON *member = key ? cJSON_GetObjectItemCaseSensitive(at, key) : NULL;
         if (member && engine_read_value(member, inside(place, key, deeper), engine_takes_integers(p),
                                         &values->at[p], why))
             return -1;
     }
     return 0;
+}
+
+cJSON *engine_parameters_of(const struct engine *engine, const cJSON *body)
+{
+    cJSON *own = engine_memory(cJSON_Duplicate(body, true));
+    for (const char *const *field = engine->fields; field && *field; field++)
+        cJSON_DeleteItemFromObjectCaseSensitive(own, *field);
+    return own;
 }
 
 /* A dictionary of the server's; its seed is named as /generate names it. */
@@ -188,19 +240,26 @@ static int read_dictionary(const cJSON *at, const char *place, const char *key, 
                : 0;
 }
 
+static int read_flag(const cJSON *at, const char *place, const char *key, bool *flag, struct engine_why *why)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(at, key);
+    if (member && !cJSON_IsBool(member))
+        return engine_unreadable(why, place, "\"%s\": must be true or false", key);
+    *flag = cJSON_IsTrue(member);
+    return 0;
+}
+
 int engine_read_server(const cJSON *at, const char *place, const struct engine *engine,
                        struct engine_server *server, struct engine_why *why)
 {
-    static const char *const keys[] = {"switch",
-                                       "deterministic",
-                                       "device",
-                                       "backend",
-                                       "sampling_defaults",
-                                       "generation_config",
-                                       "preferred",
-                                       NULL},
-                             *const defaults[] = {"model", "openai", NULL};
-    int device = ENGINE_CUDA, backend = ENGINE_BACKEND_UNSET, neutral = 0;
+    static const char *const
+        keys[] = {"switch",    "deterministic", "device", "backend", "sampling_defaults", "generation_config",
+                  "preferred", "transformers",  "draft",  "vocab",   "preemption",        "logits",
+                  NULL},
+        *const defaults[] = {"model", "openai", NULL}, *const libraries[] = {"pinned", "4", NULL};
+    int device = ENGINE_CUDA, backend = ENGINE_BACKEND_UNSET, neutral = 0, library = 0,
+        preemption = ENGINE_PREEMPTION_AUTO, logits = ENGINE_F32;
+    size_t size = 0;
     *server = (struct engine_server){0};
     if (engine_read_keys(at, place, keys, why) ||
         (cJSON_HasObjectItem(at, "switch") &&
@@ -211,13 +270,25 @@ int engine_read_server(const cJSON *at, const char *place, const struct engine *
          engine_read_name(at, place, "backend", engine_backend_names, &backend, why)) ||
         (cJSON_HasObjectItem(at, "sampling_defaults") &&
          engine_read_name(at, place, "sampling_defaults", defaults, &neutral, why)) ||
+        (cJSON_HasObjectItem(at, "logits") &&
+         engine_read_name(at, place, "logits", engine_dtype_names, &logits, why)) ||
+        (cJSON_HasObjectItem(at, "preemption") &&
+         engine_read_name(at, place, "preemption", engine_preemption_names, &preemption, why)) ||
+        (cJSON_HasObjectItem(at, "transformers") &&
+         engine_read_name(at, place, "transformers", libraries, &library, why)) ||
+        read_flag(at, place, "deterministic", &server->deterministic, why) ||
+        read_flag(at, place, "draft", &server->draft, why) ||
         read_dictionary(at, place, "generation_config", engine, &server->generation_config, why) ||
         read_dictionary(at, place, "preferred", engine, &server->preferred, why))
         return -1;
-    const cJSON *deterministic = cJSON_GetObjectItemCaseSensitive(at, "deterministic");
-    if (deterministic && !cJSON_IsBool(deterministic))
-        return engine_unreadable(why, place, "\"deterministic\": must be true or false");
-    server->deterministic = cJSON_IsTrue(deterministic);
+    const cJSON *vocab = cJSON_GetObjectItemCaseSensitive(at, "vocab");
+    if (vocab && engine_read_size(vocab, place, "\"vocab\"", ENGINE_VOCAB_MAX, &size, why))
+        return -1;
+    server->vocab = (int64_t)size;
+    server->preemption = (enum engine_preemption)preemption;
+    server->logits = (enum engine_dtype)logits;
+    server->has_generation_config = cJSON_HasObjectItem(at, "generation_config");
+    server->class_defaults = library == 1;
     server->device = (enum engine_device)device;
     server->backend = (enum engine_backend)backend;
     server->neutral_defaults = neutral == 1;

@@ -7,7 +7,6 @@
  * remembers nothing.
  *
  * SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
 #include "suite/sut/engines/sglang.h"
@@ -19,38 +18,20 @@ struct engine_flags sglang_together(struct engine_flags a, struct engine_flags b
         .need_top_k = a.need_top_k || b.need_top_k,
         .need_top_p = a.need_top_p || b.need_top_p,
         .need_min_p = a.need_min_p || b.need_min_p,
+        .bad_seed = a.bad_seed || b.bad_seed,
+        .top_k_bound = !a.top_k_bound || !b.top_k_bound ? 0
+                       : a.top_k_bound > b.top_k_bound  ? a.top_k_bound
+                                                        : b.top_k_bound,
     };
-}
-
-static int reserve(struct engine_batch *batch, size_t rows)
-{
-    if (rows <= batch->room)
-        return 0;
-    size_t room = rows > 2 * batch->room ? rows : 2 * batch->room;
-    struct engine_row *larger = realloc(batch->row, room * sizeof *larger);
-    if (!larger)
-        return -1;
-    batch->row = larger;
-    batch->room = room;
-    return 0;
 }
 
 int sglang_admit(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags)
 {
-    if (reserve(prefill, prefill->rows + 1))
+    if (engine_batch_reserve(prefill, prefill->rows + 1))
         return -1;
     prefill->flags = prefill->rows ? sglang_together(prefill->flags, *flags) : *flags;
     prefill->row[prefill->rows++] = (struct engine_row){.id = id, .flags = *flags};
     return 0;
-}
-
-void sglang_filter(struct engine_batch *batch)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < batch->rows; i++)
-        if (!batch->row[i].finished)
-            batch->row[kept++] = batch->row[i];
-    batch->rows = kept;
 }
 
 size_t sglang_state(enum engine_reading reading, const struct engine_batch *batch, struct engine_flags *flags)
@@ -70,12 +51,24 @@ size_t sglang_state(enum engine_reading reading, const struct engine_batch *batc
     return unfinished;
 }
 
+/* The largest top_k is looked for in the rows that are there, where flags are what was. */
+size_t sglang_state_of_rows(enum engine_reading reading, const struct engine_batch *batch,
+                            struct engine_flags *flags)
+{
+    size_t rows = sglang_state(reading, batch, flags);
+    struct engine_flags now = {0};
+    for (size_t i = 0; i < batch->rows; i++)
+        now = i ? sglang_together(now, batch->row[i].flags) : batch->row[i].flags;
+    flags->top_k_bound = now.top_k_bound;
+    return rows;
+}
+
 int sglang_join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill)
 {
     struct engine_flags flags;
-    if (reserve(running, running->rows + prefill->rows))
+    if (engine_batch_reserve(running, running->rows + prefill->rows))
         return -1;
-    sglang_filter(prefill);
+    engine_batch_filter(prefill);
     if (prefill->rows) {
         if (sglang_state(reading, running, &flags) == 0) {
             running->rows = 0;
@@ -87,5 +80,22 @@ int sglang_join(enum engine_reading reading, struct engine_batch *running, struc
         running->rows += prefill->rows;
     }
     prefill->rows = 0;
+    return 0;
+}
+
+/* A row that has ended is dropped on the way; flags are not. */
+int sglang_mix(struct engine_batch *running, struct engine_batch *prefill)
+{
+    if (prefill->rows == 0)
+        return 0;
+    if (engine_batch_reserve(prefill, prefill->rows + running->rows))
+        return -1;
+    engine_batch_filter(running);
+    if (running->rows) {
+        memcpy(prefill->row + prefill->rows, running->row, running->rows * sizeof *running->row);
+        prefill->rows += running->rows;
+        prefill->flags = sglang_together(prefill->flags, running->flags);
+    }
+    running->rows = 0;
     return 0;
 }

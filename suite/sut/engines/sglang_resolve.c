@@ -7,7 +7,7 @@
 const char *sglang_key(enum engine_endpoint endpoint, enum engine_parameter parameter)
 {
     if (parameter != ENGINE_SEED)
-        return engine_parameter_names[parameter];
+        return parameter < ENGINE_SEED ? engine_parameter_names[parameter] : NULL;
     return endpoint == ENGINE_GENERATE ? "sampling_seed" : endpoint == ENGINE_RESPONSES ? NULL : "seed";
 }
 
@@ -89,7 +89,7 @@ static void article_prose(const struct engine_server *server, enum engine_endpoi
 static void generate(const struct engine_server *server, const struct engine_values *request,
                      struct engine_resolved *resolved)
 {
-    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
+    for (enum engine_parameter p = 0; p <= ENGINE_SEED; p++) {
         if (request->at[p].kind != ENGINE_ABSENT)
             set(resolved, p, request->at[p], ENGINE_LAYER_REQUEST);
         else if (server->preferred.at[p].kind != ENGINE_ABSENT)
@@ -110,7 +110,7 @@ static bool optional(enum engine_endpoint endpoint, enum engine_parameter parame
 static void chat_or_completions(const struct engine_server *server, enum engine_endpoint endpoint,
                                 const struct engine_values *request, struct engine_resolved *resolved)
 {
-    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
+    for (enum engine_parameter p = 0; p <= ENGINE_SEED; p++)
         choose(resolved, p, &request->at[p], NULL, endpoint == ENGINE_CHAT ? from_model(server, p) : NULL,
                neutral(p, false));
 }
@@ -120,7 +120,7 @@ static void chat_or_completions(const struct engine_server *server, enum engine_
 static void responses(const struct engine_server *server, const struct engine_values *request,
                       struct engine_resolved *resolved)
 {
-    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
+    for (enum engine_parameter p = 0; p <= ENGINE_SEED; p++) {
         bool sent = p == ENGINE_TEMPERATURE || p == ENGINE_TOP_P || p == ENGINE_FREQUENCY_PENALTY ||
                     p == ENGINE_PRESENCE_PENALTY;
         choose(resolved, p, &request->at[p], NULL, from_model(server, p),
@@ -135,22 +135,41 @@ static void responses(const struct engine_server *server, const struct engine_va
 static int validate(enum engine_endpoint endpoint, struct engine_values *request,
                     struct engine_refusal *refusal)
 {
-    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
+    for (enum engine_parameter p = 0; p <= ENGINE_SEED; p++) {
         struct engine_value *value = &request->at[p];
         const char *key = sglang_key(endpoint, p);
         if (!key || (value->kind == ENGINE_NULL && optional(endpoint, p)))
             value->kind = ENGINE_ABSENT;
-        if (value->kind != ENGINE_ABSENT && sglang_coerce(p, key, value, refusal))
+        if (value->kind != ENGINE_ABSENT && engine_coerce(p, key, value, refusal))
             return -1;
     }
     return 0;
+}
+
+int sglang_status(enum engine_endpoint endpoint, int status)
+{
+    return endpoint == ENGINE_RESPONSES && status == 500 ? 400 : status;
+}
+
+/* Transformers 4 hands out class defaults for what a file does not name; a null in it names the key. */
+static void fill_class_defaults(struct engine_server *server)
+{
+    struct engine_values *file = &server->generation_config;
+    static const double defaults[] = {
+        [ENGINE_TEMPERATURE] = 1, [ENGINE_TOP_P] = 1, [ENGINE_REPETITION_PENALTY] = 1};
+    for (enum engine_parameter p = 0; p <= ENGINE_REPETITION_PENALTY; p++)
+        if (p != ENGINE_MIN_P && file->at[p].kind == ENGINE_ABSENT)
+            file->at[p] = p == ENGINE_TOP_K ? engine_integer(50) : engine_float(defaults[p]);
 }
 
 int sglang_resolve(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
                    struct engine_resolved *resolved, struct engine_refusal *refusal)
 {
+    struct engine_server own = *server;
     *resolved = (struct engine_resolved){0};
+    if (reading == ENGINE_UPSTREAM && server->class_defaults && server->has_generation_config)
+        fill_class_defaults(&own);
     if (reading == ENGINE_ARTICLE_PORT) {
         article_port(server, endpoint, request, resolved);
     } else if (reading == ENGINE_ARTICLE_PROSE) {
@@ -162,9 +181,9 @@ int sglang_resolve(enum engine_reading reading, const struct engine_server *serv
         if (validate(endpoint, &valid, refusal))
             return -1;
         if (endpoint == ENGINE_RESPONSES)
-            responses(server, &valid, resolved);
+            responses(&own, &valid, resolved);
         else
-            chat_or_completions(server, endpoint, &valid, resolved);
+            chat_or_completions(&own, endpoint, &valid, resolved);
     }
     return 0;
 }

@@ -65,6 +65,40 @@ static void worked_by_hand(void **state)
             "[{\"error\":\"top_k must be -1 (disable) or at least 1, got 0.\",\"status\":400}]");
 }
 
+/* What the name of a path hides, mixed chunks, the draft sampler, and members that are no parameters. */
+static void more_by_hand(void **state)
+{
+    (void)state;
+    answers(
+        "[{" HEAD("path", "upstream") ",\"server\":{\"deterministic\":true},\"batch\":[{},{\"top_p\":0.5}]}]",
+        "[{\"path\":\"filtered\",\"seeded\":true,\"backend\":\"pytorch\",\"noise\":\"rank\"}]");
+    answers(
+        "[{" HEAD("path", "upstream") ",\"server\":{\"deterministic\":true},\"batch\":[{\"sampling_seed\":"
+                                      "{\"integer\":\"9223372036854775808\"}}]}]",
+        "[{\"error\":\"a seed does not fit the batch's int64 tensor\",\"status\":0}]");
+    answers("[{" HEAD("path", "upstream") ",\"server\":{\"draft\":true,\"switch\":\"no\"},\"batch\":[{}]}]",
+            "[{\"path\":\"multinomial\",\"seeded\":false,\"backend\":\"flashinfer\"}]");
+    answers("[{" HEAD("history",
+                      "article-prose") ",\"server\":{},\"events\":["
+                                       "{\"do\":\"admit\",\"id\":\"a\",\"request\":{\"top_p\":0.5}},{\"do\":"
+                                       "\"join\"},{\"do\":\"mix\"},"
+                                       "{\"do\":\"admit\",\"id\":\"b\",\"request\":{}},{\"do\":\"mix\"}]}]",
+            "[{\"events\":[{\"prefill\":{\"flags\":\"--p-\",\"path\":\"filtered\"},\"running\":null},"
+            "{\"prefill\":null,\"running\":{\"flags\":\"--p-\",\"path\":\"filtered\"}},"
+            "{\"prefill\":null,\"running\":{\"flags\":\"--p-\",\"path\":\"filtered\"}},"
+            "{\"prefill\":{\"flags\":\"----\",\"path\":\"gumbel\"},\"running\":{\"flags\":\"--p-\",\"path\":"
+            "\"filtered\"}},"
+            "{\"prefill\":{\"flags\":\"--p-\",\"path\":\"filtered\"},\"running\":null}]}]");
+    answers(
+        "[{" HEAD("effective", "upstream") ",\"endpoint\":\"completions\",\"server\":{},\"request\":"
+                                           "{\"max_tokens\":0}},"
+                                           "{" HEAD("effective",
+                                                    "upstream") ",\"server\":{\"vocab\":10},\"request\":"
+                                                                "{\"n\":null,\"logit_bias\":{\"10\":1}}}]",
+        "[{\"error\":\"max_tokens must be positive\",\"status\":400},"
+        "{\"error\":\"'>' not supported between instances of 'NoneType' and 'int'\",\"status\":500}]");
+}
+
 /* No digit is lost on the way in or out, and every kind of value comes back as it went in. */
 static void values_survive(void **state)
 {
@@ -116,8 +150,7 @@ static void no_question(void **state)
         {"[" PATH("[{\"top_p\":{\"float\":\" 1\"}}]") "]", "must be a finite number", ENGINE_MALFORMED},
         {"[" PATH("[{\"top_p\":{\"float\":\"1\",\"integer\":\"1\"}}]") "]",
          "batch[0].top_p: must have one key", ENGINE_MALFORMED},
-        {"[" PATH("[{\"top_k\":{\"integer\":\"9223372036854775808\"}}]") "]", "must be a 64-bit integer",
-         ENGINE_MALFORMED},
+        {"[" PATH("[{\"top_k\":{\"integer\":\"9x\"}}]") "]", "must be a whole number", ENGINE_MALFORMED},
         {"[" PATH("[]") "," PATH("0") "]", "question 1: \"batch\": must be an array", ENGINE_MALFORMED},
         {"[{" HEAD("path", "upstream") ",\"server\":{\"deterministic\":1},\"batch\":[]}]",
          "server: \"deterministic\": must be true or false", ENGINE_MALFORMED},
@@ -146,9 +179,92 @@ static void no_question(void **state)
     }
 }
 
+#define VLLM(ask, more) "[{\"ask\":\"" ask "\",\"engine\":\"vllm-0.5.0\",\"as\":\"upstream\"," more "}]"
+
+/* Of one step: worked by hand. */
+static void steps_by_hand(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {VLLM("path", "\"server\":{\"vocab\":9},\"batch\":[{\"top_k\":9},{\"temperature\":0,\"top_p\":0.5}]"),
+         "[{\"path\":\"torch\",\"stages\":\"min_tokens temperature softmax sample "
+         "logprobs\",\"draws\":\"greedy random\"}]"},
+        {VLLM("path", "\"server\":{\"vocab\":9},\"batch\":[{},{\"top_k\":8}]"),
+         "[{\"path\":\"torch\",\"stages\":\"min_tokens temperature top_p_top_k softmax sample "
+         "logprobs\",\"draws\":\"random\"}]"},
+        {VLLM("forks", "\"server\":{\"preemption\":\"swap\"},\"batch\":[{\"n\":2}]"),
+         "[{\"forks\":[{\"sequences\":2,\"drawn\":2,\"kept\":2,\"preempted\":\"swap\",\"last_preempted\":"
+         "\"swap\"}]}]"},
+        {VLLM("draw", "\"request\":{},\"steps\":[\"read\",{\"temperature\":0},\"read\"]"),
+         "[{\"draws\":[\"random\",\"random\"]}]"},
+        {VLLM("tensors", "\"server\":{\"vocab\":9,\"logits\":\"bf16\"},\"request\":{\"top_p\":0.999}"),
+         "[{\"tensors\":{\"temperature\":1.0,\"top_k\":9,\"top_p\":1.0,\"min_p\":0.0,\"repetition_penalty\":"
+         "1.0,"
+         "\"frequency_penalty\":0.0,\"presence_penalty\":0.0}}]"},
+        {VLLM("candidates", "\"logprobs\":[[-1,-2]],\"best_of\":1"),
+         "[{\"parents\":[0,0],\"tokens\":[0,1]}]"},
+        {VLLM("rows", "\"server\":{\"vocab\":9},\"groups\":[{\"request\":{},\"sequences\":[]}]"),
+         "[{\"rows\":null}]"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char *told = NULL;
+        struct engine_why why = {""};
+        if (engine_ask(engine_find("vllm-0.5.0"), pairs[i][0], &told, &why) != ENGINE_ANSWERED)
+            fail_msg("%s: %s", pairs[i][0], why.text);
+        assert_string_equal(told, pairs[i][1]);
+        free(told);
+    }
+}
+
+static void no_question_of_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *question, *why;
+    } bad[] = {
+        {VLLM("forks", "\"server\":{},\"batch\":{}"), "\"batch\": must be an array"},
+        {VLLM("forks", "\"server\":{\"preemption\":\"never\"},\"batch\":[]"),
+         "\"never\" is unknown; accepted: auto, swap"},
+        {VLLM("path", "\"server\":{\"vocab\":1.5},\"batch\":[]"), "\"vocab\": must be a whole number from 1"},
+        {VLLM("draw", "\"request\":{},\"steps\":[7]"), "steps[0]: must be \"read\", \"clone\" or parameters"},
+        {VLLM("draw", "\"steps\":[]"), "request: is missing"},
+        {VLLM("rows", "\"server\":{},\"fixed\":1,\"groups\":[]"), "\"fixed\": must be true or false"},
+        {VLLM("rows", "\"server\":{},\"groups\":[{\"request\":{}}]"),
+         "groups[0]: \"sequences\": must be an array"},
+        {VLLM("rows", "\"server\":{},\"groups\":[{\"request\":{},\"sequences\":[{\"prompt\":[]}]}]"),
+         "groups[0]: \"output\": must be an array"},
+        {VLLM("rows", "\"server\":{},\"groups\":[{\"request\":{},\"sequences\":[],\"prompt_rows\":-1}]"),
+         "\"prompt_rows\": must be a whole number"},
+        {VLLM("candidates", "\"logprobs\":[],\"best_of\":1"),
+         "logprobs: must be an array of numbers for each sequence"},
+        {VLLM("candidates", "\"logprobs\":[[1],[1,2]],\"best_of\":1"), "as long as its neighbours"},
+        {VLLM("candidates", "\"logprobs\":[[\"x\"]],\"best_of\":1"), "must be an array of numbers"},
+        {VLLM("candidates", "\"logprobs\":[[1]],\"cumulative\":[1,2],\"best_of\":1"),
+         "cumulative: must be an array"},
+        {VLLM("candidates", "\"logprobs\":[[1]]"), "\"best_of\": must be a whole number"},
+        {VLLM("history", "\"server\":{},\"events\":[{\"do\":\"mix\"}]"),
+         "events[0]: \"do\": vllm-0.5.0 has no mixed chunks"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *told = NULL;
+        struct engine_why why = {""};
+        assert_int_equal(engine_ask(engine_find("vllm-0.5.0"), bad[i].question, &told, &why),
+                         ENGINE_MALFORMED);
+        if (!strstr(why.text, bad[i].why))
+            fail_msg("%s: '%s' has no '%s'", bad[i].question, why.text, bad[i].why);
+    }
+    char *told = NULL;
+    struct engine_why why = {""};
+    const char *other = "[{\"ask\":\"forks\",\"engine\":\"sglang-0.5.20\",\"as\":\"upstream\"}]";
+    assert_int_equal(engine_ask(engine(), other, &told, &why), ENGINE_UNSUPPORTED);
+    assert_string_equal(why.text, "of this engine, question \"forks\" is not known here");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_by_hand), cmocka_unit_test(values_survive),
-                                       cmocka_unit_test(no_question)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worked_by_hand), cmocka_unit_test(more_by_hand),
+        cmocka_unit_test(values_survive), cmocka_unit_test(no_question),
+        cmocka_unit_test(steps_by_hand),  cmocka_unit_test(no_question_of_steps)};
     return cmocka_run_group_tests_name("questions and answers", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static const char *route(const struct engine *engine, enum engine_reading readin
         if (engine->resolve(reading, server, endpoint, &requests[i], &resolved, &refusal) ||
             engine->normalize(reading, &resolved.values, &refusal) ||
             engine->verify(reading, &resolved.values, &refusal) ||
-            engine->flags(reading, &resolved.values, &flags, &refusal))
+            engine->flags(reading, server, &resolved.values, &flags, &refusal))
             return refusal.text;
         together = i ? engine->together(together, flags) : flags;
     }
@@ -169,6 +169,51 @@ static void layers(void **state)
     assert_string_equal(refusal.text, "top_k must be an integer, is null");
 }
 
+/* The list of differences in sglang_new.c, one by one, each beside what 0.5.20 does. */
+static void newest_release(void **state)
+{
+    (void)state;
+    const struct engine_server plain = {0}, seeds = {.deterministic = true},
+                               pytorch = {.backend = ENGINE_PYTORCH}, xpu = {.device = ENGINE_XPU},
+                               misplaced = {.backend = ENGINE_INTEL_XPU};
+    struct engine_values truth = {0}, seed = {0};
+    truth.at[ENGINE_MIN_P] = (struct engine_value){.kind = ENGINE_BOOLEAN, .integer = 1, .number = 1};
+    seed.at[ENGINE_SEED] = engine_float(0x1p63);
+    const struct {
+        const struct engine_server *server;
+        const struct engine_values *request;
+        const char *old, *new;
+    } differ[] = {
+        {&plain, &truth, "filtered", "invalid type: boolean `true`, expected f64"},
+        {&plain, &seed, "gumbel", "sampling_seed must be in [-2**63, 2**63 - 1], got 9223372036854775808."},
+        {&seeds, &seed, "a seed does not fit the batch's int64 tensor",
+         "sampling_seed must be in [-2**63, 2**63 - 1], got 9223372036854775808."},
+        {&misplaced, &nothing, "gumbel",
+         "--sampling-backend intel_xpu requires --device xpu, got --device cuda"},
+    };
+    for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {
+        assert_string_equal(
+            route(&sglang_0_5_20, ENGINE_UPSTREAM, differ[i].server, ENGINE_GENERATE, differ[i].request, 1),
+            differ[i].old);
+        assert_string_equal(
+            route(&sglang_0_5_23, ENGINE_UPSTREAM, differ[i].server, ENGINE_GENERATE, differ[i].request, 1),
+            differ[i].new);
+    }
+    const struct engine_flags bounded = {.need_top_k = true, .top_k_bound = 20};
+    struct engine_path path;
+    struct engine_refusal refusal;
+    assert_int_equal(sglang_0_5_20.path(ENGINE_UPSTREAM, &pytorch, &bounded, 2, &path, &refusal), 0);
+    assert_int_equal(path.top_k_bound, 0);
+    assert_int_equal(sglang_0_5_23.path(ENGINE_UPSTREAM, &pytorch, &bounded, 2, &path, &refusal), 0);
+    assert_int_equal(path.top_k_bound, 20);
+    assert_int_equal(sglang_0_5_23.path(ENGINE_UPSTREAM, &seeds, &bounded, 2, &path, &refusal), 0);
+    assert_int_equal(path.top_k_bound, 0);
+    assert_int_equal(sglang_0_5_20.path(ENGINE_UPSTREAM, &xpu, &bounded, 2, &path, &refusal), 0);
+    assert_int_equal(path.backend, ENGINE_PYTORCH);
+    assert_int_equal(sglang_0_5_23.path(ENGINE_UPSTREAM, &xpu, &bounded, 2, &path, &refusal), 0);
+    assert_int_equal(path.backend, ENGINE_INTEL_XPU);
+}
+
 /* What CPython prints for these doubles. */
 static void python_texts(void **state)
 {
@@ -224,7 +269,7 @@ static void spelled_numbers(void **state)
             struct engine_refusal refusal;
             const char *expected = integer ? known[i].as_integer : known[i].as_float;
             char text[40];
-            int refused = sglang_coerce(integer ? ENGINE_TOP_K : ENGINE_TOP_P, "key", &value, &refusal);
+            int refused = engine_coerce(integer ? ENGINE_TOP_K : ENGINE_TOP_P, "key", &value, &refusal);
             assert_string_equal(refused ? "refused" : engine_python_text(&value, text, sizeof text),
                                 expected ? expected : "refused");
         }
@@ -235,7 +280,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(article_examples), cmocka_unit_test(versions_and_switch),
         cmocka_unit_test(readings_differ),  cmocka_unit_test(layers),
-        cmocka_unit_test(python_texts),     cmocka_unit_test(spelled_numbers),
+        cmocka_unit_test(python_texts),     cmocka_unit_test(newest_release),
+        cmocka_unit_test(spelled_numbers),
     };
     return cmocka_run_group_tests_name("sglang", tests, NULL, NULL);
 }

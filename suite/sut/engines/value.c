@@ -29,6 +29,35 @@ bool engine_is_set(const struct engine_value *value)
     return value->kind != ENGINE_ABSENT && value->kind != ENGINE_NULL;
 }
 
+bool engine_is_true(const struct engine_value *value)
+{
+    return engine_is_number(value) ? !(value->number == 0) : value->kind == ENGINE_TEXT && *value->text;
+}
+
+enum engine_type engine_type_of(enum engine_parameter parameter)
+{
+    switch (parameter) {
+    case ENGINE_TOP_K:
+    case ENGINE_SEED:
+    case ENGINE_N:
+    case ENGINE_BEST_OF:
+    case ENGINE_MAX_TOKENS:
+    case ENGINE_MIN_TOKENS:
+    case ENGINE_LOGPROBS:
+    case ENGINE_PROMPT_LOGPROBS:
+    case ENGINE_TRUNCATE_PROMPT_TOKENS:
+        return ENGINE_TAKES_INTEGER;
+    case ENGINE_USE_BEAM_SEARCH:
+    case ENGINE_EARLY_STOPPING:
+    case ENGINE_DETOKENIZE:
+        return ENGINE_TAKES_BOOLEAN;
+    case ENGINE_STOP:
+        return ENGINE_TAKES_TEXT;
+    default:
+        return ENGINE_TAKES_FLOAT;
+    }
+}
+
 /* The fewest digits that read back as the same double; decimal from 1e-4 to below 1e16, else with an
  * exponent. */
 static const char *float_text(double number, char *text, size_t bytes)

@@ -57,21 +57,43 @@ cJSON *engine_value_json(const struct engine_value *value)
     return engine_memory(cJSON_CreateNull());
 }
 
-const char *engine_flag_letters(const struct engine_flags *flags, char text[5])
+/* The names whose bits are set, between spaces; all of them fit. */
+static const char *listed(const char *const *names, const bool *set, char text[ENGINE_PATH_TEXT])
 {
-    text[0] = flags->all_greedy ? 'G' : '-';
-    text[1] = flags->need_top_k ? 'k' : '-';
-    text[2] = flags->need_top_p ? 'p' : '-';
-    text[3] = flags->need_min_p ? 'm' : '-';
-    text[4] = 0;
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; names[i]; i++)
+        if (set[i])
+            used += (size_t)snprintf(text + used, ENGINE_PATH_TEXT - used, "%s%s", used ? " " : "", names[i]);
     return text;
 }
 
-bool engine_flags_of_letters(const char *text, struct engine_flags *flags)
+const char *engine_flag_letters(const struct engine *engine, const struct engine_flags *flags,
+                                char text[ENGINE_FLAGS_TEXT])
 {
-    char back[5];
-    if (strlen(text) != 4)
-        return false;
-    *flags = (struct engine_flags){text[0] == 'G', text[1] == 'k', text[2] == 'p', text[3] == 'm'};
-    return strcmp(engine_flag_letters(flags, back), text) == 0;
+    size_t i = 0;
+    for (; engine->flag[i].letter; i++)
+        text[i] =
+            *(const bool *)((const char *)flags + engine->flag[i].offset) ? engine->flag[i].letter : '-';
+    text[i] = 0;
+    return text;
+}
+
+bool engine_flags_of_letters(const struct engine *engine, const char *text, struct engine_flags *flags)
+{
+    char back[ENGINE_FLAGS_TEXT];
+    *flags = (struct engine_flags){0};
+    for (size_t i = 0; text[i] && engine->flag[i].letter; i++)
+        *(bool *)((char *)flags + engine->flag[i].offset) = text[i] == engine->flag[i].letter;
+    return strcmp(engine_flag_letters(engine, flags, back), text) == 0;
+}
+
+const char *engine_stage_text(const struct engine_path *path, char text[ENGINE_PATH_TEXT])
+{
+    return listed(engine_stage_names, path->stages, text);
+}
+
+const char *engine_draw_text(const struct engine_path *path, char text[ENGINE_PATH_TEXT])
+{
+    return listed(engine_draw_names, path->draws, text);
 }

@@ -106,7 +106,8 @@ static void refusals(void **state)
     (void)state;
     char word[4200];
     refused("engine:vllm", NULL,
-            "engine 'vllm' is not known; known: sglang-0.5.19 sglang-0.5.20; or PATH.so");
+            "engine 'vllm' is not known; known: sglang-0.5.19 sglang-0.5.20 sglang-0.5.23 vllm-0.5.0; or "
+            "PATH.so");
     refused("engine:", NULL, "engine '' is not known");
     refused("engine", "id=x", "option 'id=x' is not known to engine; known: none");
     refused("engine:./absent.so", "id=x", "cannot open ./absent.so: No such file");

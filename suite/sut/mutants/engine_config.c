@@ -116,7 +116,7 @@ MUTANT_RESOLVE(mutant_coerced)
     struct engine_refusal ignored;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
         if (read.at[p].kind == ENGINE_TEXT)
-            sglang_coerce(p, "", &read.at[p], &ignored);
+            engine_coerce(p, "", &read.at[p], &ignored);
     return clean(reading, server, endpoint, &read, resolved, refusal);
 }
 
@@ -174,4 +174,47 @@ int mutant_open_penalties(enum engine_reading reading, const struct engine_value
             return engine_refuse(refusal, 400, "%s must be in [-2, 2], got %s.", engine_parameter_names[p],
                                  engine_python_text(&values->at[p], text, sizeof text));
     return 0;
+}
+
+MUTANT_RESOLVE(mutant_class_defaults)
+{
+    struct engine_server leaking = *server;
+    leaking.class_defaults = true;
+    return clean(reading, &leaking, endpoint, request, resolved, refusal);
+}
+
+/* Members that the constructor does not know are dropped, as other endpoints do. */
+MUTANT_FIELDS(mutant_unknown_dropped)
+{
+    int answer = CLEAN->check_fields(server, endpoint, body, stage, refusal);
+    return stage == ENGINE_BEFORE_NORMALIZE && answer < 0 ? 0 : answer;
+}
+
+MUTANT_FIELDS(mutant_always_normalized)
+{
+    int answer = CLEAN->check_fields(server, endpoint, body, stage, refusal);
+    return answer > 0 ? 0 : answer;
+}
+
+/* Lengths, grammars and biases are looked at before the ranges. */
+MUTANT_FIELDS(mutant_lengths_first)
+{
+    int answer = CLEAN->check_fields(server, endpoint, body, stage, refusal);
+    return answer == 0 && stage == ENGINE_BEFORE_VERIFY
+               ? CLEAN->check_fields(server, endpoint, body, ENGINE_AFTER_VERIFY, refusal)
+               : answer;
+}
+
+/* Grammars and lengths go unchecked where a request comes through an OpenAI endpoint. */
+MUTANT_FIELDS(mutant_fields_unchecked)
+{
+    return stage == ENGINE_AFTER_VERIFY && endpoint != ENGINE_GENERATE
+               ? 0
+               : CLEAN->check_fields(server, endpoint, body, stage, refusal);
+}
+
+int mutant_one_status(enum engine_endpoint endpoint, int status)
+{
+    (void)endpoint;
+    return status;
 }

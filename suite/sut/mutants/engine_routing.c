@@ -70,29 +70,32 @@ int mutant_last_admitted(struct engine_batch *prefill, int64_t id, const struct 
     return 0;
 }
 
-int mutant_float_flags(enum engine_reading reading, const struct engine_values *values,
-                       struct engine_flags *flags, struct engine_refusal *refusal)
+int mutant_float_flags(enum engine_reading reading, const struct engine_server *server,
+                       const struct engine_values *values, struct engine_flags *flags,
+                       struct engine_refusal *refusal)
 {
     struct engine_values rounded = *values;
     for (int p = 0; p < ENGINE_PARAMETERS; p++)
         if (rounded.at[p].kind == ENGINE_FLOAT)
             rounded.at[p].number = (float)rounded.at[p].number;
-    return CLEAN->flags(reading, &rounded, flags, refusal);
+    return CLEAN->flags(reading, server, &rounded, flags, refusal);
 }
 
-int mutant_top_k_one(enum engine_reading reading, const struct engine_values *values,
-                     struct engine_flags *flags, struct engine_refusal *refusal)
+int mutant_top_k_one(enum engine_reading reading, const struct engine_server *server,
+                     const struct engine_values *values, struct engine_flags *flags,
+                     struct engine_refusal *refusal)
 {
-    if (CLEAN->flags(reading, values, flags, refusal))
+    if (CLEAN->flags(reading, server, values, flags, refusal))
         return -1;
     flags->all_greedy &= values->at[ENGINE_TOP_K].number < 1;
     return 0;
 }
 
-int mutant_greedy_needs_nothing(enum engine_reading reading, const struct engine_values *values,
-                                struct engine_flags *flags, struct engine_refusal *refusal)
+int mutant_greedy_needs_nothing(enum engine_reading reading, const struct engine_server *server,
+                                const struct engine_values *values, struct engine_flags *flags,
+                                struct engine_refusal *refusal)
 {
-    if (CLEAN->flags(reading, values, flags, refusal))
+    if (CLEAN->flags(reading, server, values, flags, refusal))
         return -1;
     flags->need_top_k &= !flags->all_greedy;
     return 0;
@@ -132,4 +135,58 @@ int mutant_epsilon_closed(enum engine_reading reading, struct engine_values *val
     if (engine_is_number(temperature) && temperature->number == SGLANG_EPSILON)
         *temperature = engine_float(0);
     return CLEAN->normalize(reading, values, refusal);
+}
+
+/* A mixed chunk has the flags of the prefill batch alone. */
+int mutant_mix_forgets(struct engine_batch *running, struct engine_batch *prefill)
+{
+    struct engine_flags before = prefill->flags;
+    if (CLEAN->mix(running, prefill))
+        return -1;
+    prefill->flags = before;
+    return 0;
+}
+
+MUTANT_PATH(mutant_noise_by_id)
+{
+    if (CLEAN->path(reading, server, flags, rows, path, refusal))
+        return -1;
+    if (path->noise == ENGINE_NOISE_RANK)
+        path->noise = ENGINE_NOISE_TOKEN;
+    return 0;
+}
+
+MUTANT_PATH(mutant_ascend_race)
+{
+    if (CLEAN->path(reading, server, flags, rows, path, refusal))
+        return -1;
+    if (path->backend == ENGINE_ASCEND && path->kind == ENGINE_MULTINOMIAL)
+        path->kind = ENGINE_GUMBEL;
+    return 0;
+}
+
+/* The draft sampler is left out of what the switch turns. */
+MUTANT_PATH(mutant_draft_unswitched)
+{
+    struct engine_server unset = *server;
+    if (server->draft)
+        unset.gumbel_switch = NULL;
+    return CLEAN->path(reading, &unset, flags, rows, path, refusal);
+}
+
+/* The seed is not looked at until a row draws. */
+MUTANT_PATH(mutant_greedy_seed)
+{
+    struct engine_flags own = *flags;
+    own.bad_seed &= !own.all_greedy;
+    return CLEAN->path(reading, server, &own, rows, path, refusal);
+}
+
+/* Deterministic inference forces pytorch whatever was asked for. */
+MUTANT_PATH(mutant_pytorch_forced)
+{
+    struct engine_server own = *server;
+    if (server->deterministic)
+        own.backend = ENGINE_PYTORCH;
+    return CLEAN->path(reading, &own, flags, rows, path, refusal);
 }

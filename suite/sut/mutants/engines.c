@@ -1,15 +1,11 @@
-/* engines.c: the one list of engine mutants.
+/* engines.c: the list of mutants of SGLang, and the way to any engine mutant.
  *
  * SPDX-License-Identifier: MIT */
 #include "suite/sut/mutants/engines.h"
 
 #include <string.h>
 
-/* `replace` holds the one function that is not SGLang 0.5.20's. */
-static const struct engine_mutant {
-    struct mutant_about about;
-    struct engine replace;
-} mutants[] = {
+static const struct engine_mutant mutants[] = {
     {.about.id = "clean-engine",
      .about.sentence = "The unbroken engine: SGLang 0.5.20.",
      .about.published = "none"},
@@ -66,6 +62,31 @@ static const struct engine_mutant {
                   "A temperature of exactly 1e-6 is greedy.",
                   "boundary: https://github.com/vllm-project/vllm/pull/890"),
      .replace.normalize = mutant_epsilon_closed},
+    {MUTANT_ABOUT("mix-forgets", ROUTING, "predicate.history", "card/history",
+                  "A mixed chunk forgets the filters of the batch that it takes along.",
+                  "mixed-batch: https://github.com/sgl-project/sglang/pull/38117"),
+     .replace.mix = mutant_mix_forgets},
+    {MUTANT_ABOUT(
+         "noise-by-id", ROUTING, "predicate.path", "card/path",
+         "A filtered seeded draw makes its noise for the token's id, where the engine takes the rank.",
+         "rank-vs-id: https://github.com/sgl-project/sglang/pull/35697"),
+     .replace.path = mutant_noise_by_id},
+    {MUTANT_ABOUT("ascend-race", ROUTING, "predicate.path", "card/path",
+                  "The plain draw of the ascend backend is the race, which the engine left out there.",
+                  "partial-rollout: https://github.com/sgl-project/sglang/pull/38117"),
+     .replace.path = mutant_ascend_race},
+    {MUTANT_ABOUT("draft-unswitched", ROUTING, "predicate.path", "card/path",
+                  "The switch does not reach the draft sampler.",
+                  "switch-scope: https://github.com/sgl-project/sglang/pull/38117"),
+     .replace.path = mutant_draft_unswitched},
+    {MUTANT_ABOUT("greedy-seed", ROUTING, "predicate.path", "card/path",
+                  "A seed that int64 does not hold passes in a batch that is greedy.",
+                  "seed-overflow: https://github.com/sgl-project/sglang/issues/15481"),
+     .replace.path = mutant_greedy_seed},
+    {MUTANT_ABOUT("pytorch-forced", ROUTING, "predicate.path", "card/path",
+                  "Deterministic inference forces the pytorch backend on ascend too.",
+                  "param-ignored: https://github.com/sgl-project/sglang/issues/33695"),
+     .replace.path = mutant_pytorch_forced},
     {MUTANT_ABOUT("model-over-request", CONFIG, "defaults.effective", "card/effective",
                   "The model's file wins over what the request says.",
                   "config-merge: https://github.com/vllm-project/vllm/issues/15241"),
@@ -118,6 +139,30 @@ static const struct engine_mutant {
                   "/v1/completions drops the seed.",
                   "seed-ignored: https://github.com/sgl-project/sglang/issues/15481"),
      .replace.resolve = mutant_seed_lost},
+    {MUTANT_ABOUT("class-defaults", CONFIG, "defaults.effective", "card/effective",
+                  "A file that does not name top_k comes out with the library's 50.",
+                  "config-merge: https://github.com/sgl-project/sglang/issues/11574"),
+     .replace.resolve = mutant_class_defaults},
+    {MUTANT_ABOUT("unknown-dropped", CONFIG, "defaults.effective", "card/effective",
+                  "/generate drops members that it does not know, where the engine refuses the request.",
+                  "unknown-key: https://github.com/sgl-project/sglang/issues/39096"),
+     .replace.check_fields = mutant_unknown_dropped},
+    {MUTANT_ABOUT("always-normalized", CONFIG, "defaults.effective", "card/effective",
+                  "A client's is_normalized has no effect.",
+                  "internal-field: a client sets what the engine sets"),
+     .replace.check_fields = mutant_always_normalized},
+    {MUTANT_ABOUT("lengths-first", CONFIG, "defaults.effective", "card/effective",
+                  "Lengths and grammars are checked before the ranges: another error of two is told.",
+                  "error-order: the first of several errors"),
+     .replace.check_fields = mutant_lengths_first},
+    {MUTANT_ABOUT("fields-unchecked", CONFIG, "defaults.effective", "card/effective",
+                  "Lengths, biases and grammars go unchecked on the OpenAI endpoints.",
+                  "unchecked: https://github.com/sgl-project/sglang/issues/39096"),
+     .replace.check_fields = mutant_fields_unchecked},
+    {MUTANT_ABOUT("one-status", CONFIG, "defaults.effective", "card/effective",
+                  "A failed comparison is a server error on responses as on chat.",
+                  "status: https://github.com/sgl-project/sglang/issues/39096"),
+     .replace.status = mutant_one_status},
     {MUTANT_ABOUT("top-k-below-one", CONFIG, "defaults.normalize", "card/normalize",
                   "A top_k of 0 or below becomes 1.",
                   "param-sentinel: https://github.com/abetlen/llama-cpp-python/issues/220"),
@@ -138,18 +183,29 @@ const struct mutant_about *engine_mutant_about(size_t index)
     return index < MUTANTS ? &mutants[index].about : NULL;
 }
 
+/* The row of this id, in its table. */
+static const struct engine_mutant *named(const struct engine_mutant *rows, size_t count, const char *id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].about.id, id) == 0)
+            return &rows[i];
+    return NULL;
+}
+
 const struct engine *samplegate_engine(const char *id)
 {
     static struct engine planted;
-    size_t i = 0;
-    while (i < MUTANTS && strcmp(mutants[i].about.id, id) != 0)
-        i++;
-    if (i == MUTANTS)
-        return NULL;
+    const struct engine_mutant *mutant = named(mutants, MUTANTS, id);
     planted = sglang_0_5_20;
+    if (!mutant) {
+        mutant = named(vllm_mutants, vllm_mutant_count, id);
+        planted = vllm_0_5_0;
+    }
+    if (!mutant)
+        return NULL;
 #define PLANT(function)                                                                                      \
-    if (mutants[i].replace.function)                                                                         \
-    planted.function = mutants[i].replace.function
+    if (mutant->replace.function)                                                                            \
+    planted.function = mutant->replace.function
     PLANT(resolve);
     PLANT(normalize);
     PLANT(verify);
@@ -158,7 +214,15 @@ const struct engine *samplegate_engine(const char *id)
     PLANT(path);
     PLANT(admit);
     PLANT(join);
+    PLANT(mix);
     PLANT(state);
+    PLANT(forks);
+    PLANT(tensors);
+    PLANT(draw);
+    PLANT(penalty_rows);
+    PLANT(candidates);
+    PLANT(check_fields);
+    PLANT(status);
 #undef PLANT
     return &planted;
 }

@@ -1,5 +1,4 @@
-/* sglang_schema.c: the request schema of SGLang's OpenAI endpoints (pydantic, lax): numbers in strings are
- * numbers.
+/* schema.c: the request schema of OpenAI endpoints (pydantic, lax): numbers in strings are numbers.
  *
  * SPDX-License-Identifier: MIT */
 #include <ctype.h>
@@ -7,8 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "suite/sut/engines/sglang.h"
+#include "suite/sut/engines/engine.h"
 
 /* The text without the spaces around it and without single underscores between digits. False: nothing is
  * left, too long, or with a character that no spelling of a number has (which keeps hexadecimal out of
@@ -69,6 +69,8 @@ static bool to_integer(struct engine_value *value)
 {
     int64_t integer = value->integer;
     if (value->kind == ENGINE_FLOAT) {
+        if (value->number >= 0x1p63 && value->number < 0x1p64)
+            return true; /* a whole number that int64 does not hold: verify's business, and the step's */
         if (!(fabs(value->number) < 0x1p63) || value->number != trunc(value->number))
             return false;
         integer = (int64_t)value->number;
@@ -80,12 +82,34 @@ static bool to_integer(struct engine_value *value)
     return true;
 }
 
-int sglang_coerce(enum engine_parameter parameter, const char *key, struct engine_value *value,
+static bool to_boolean(struct engine_value *value)
+{
+    static const char *const words[] = {"0", "off", "f", "false", "n", "no",
+                                        "1", "on",  "t", "true",  "y", "yes"};
+    const size_t count = sizeof words / sizeof *words;
+    size_t word = count;
+    if (engine_is_number(value) && (value->number == 0 || value->number == 1))
+        word = value->number != 0 ? count / 2 : 0;
+    else if (value->kind == ENGINE_TEXT)
+        for (word = 0; word < count && strcasecmp(words[word], value->text) != 0;)
+            word++;
+    if (word == count)
+        return false;
+    *value = engine_integer(word >= count / 2);
+    value->kind = ENGINE_BOOLEAN;
+    return true;
+}
+
+int engine_coerce(enum engine_parameter parameter, const char *key, struct engine_value *value,
                   struct engine_refusal *refusal)
 {
-    bool integer = parameter == ENGINE_TOP_K || parameter == ENGINE_SEED;
-    if (integer ? to_integer(value) : to_float(value))
-        return 0;
-    return engine_refuse(refusal, 400, "%s must be %s, is %s", key, integer ? "an integer" : "a number",
-                         engine_json_type(value));
+    static const char *const wanted[] = {"a number", "an integer", "true or false", "a string or an array"};
+    const enum engine_type type = engine_type_of(parameter);
+    bool taken = type == ENGINE_TAKES_FLOAT     ? to_float(value)
+                 : type == ENGINE_TAKES_INTEGER ? to_integer(value)
+                 : type == ENGINE_TAKES_BOOLEAN ? to_boolean(value)
+                                                : value->kind == ENGINE_TEXT || value->kind == ENGINE_ARRAY;
+    return taken ? 0
+                 : engine_refuse(refusal, 400, "%s must be %s, is %s", key, wanted[type],
+                                 engine_json_type(value));
 }

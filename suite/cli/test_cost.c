@@ -1,0 +1,115 @@
+/* test_cost.c: `samplegate cost` as a user meets it: figures, bad lines, wrong arguments. */
+#include "suite/cli/child.h"
+
+#define COST "exec \"$B\"/samplegate cost --engine vllm-0.5.0 --vocab 128000 "
+
+static void the_published_figure(void **state)
+{
+    (void)state;
+    child_start(COST "--batch 64");
+    child_judged(0, "8 N V = 65,536,000 bytes");
+    /* 64 x 128,000 logits: 26 bytes made, 34 read, 30 written; if it ran. */
+    child_says(child.out,
+               "top_p_top_k         0%      212,992,000      278,528,000      245,760,000  if it ran");
+    child_says(child.out, "temperature              1.0  nothing");
+    child_says(child.out, "status     sampling visible: ");
+}
+
+static void the_record_alone(void **state)
+{
+    (void)state;
+    child_start(COST "--batch 64 --record --model-name tiny --concurrency 64 --tpot-default-params 12.5");
+    child_judged(0, "\"status\": \"sampling visible\"");
+    cJSON *record = cJSON_Parse(child.out);
+    assert_non_null(record);
+    assert_string_equal(
+        cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(record, "workload"), "model_name")),
+        "tiny");
+    assert_true(
+        cJSON_GetObjectItem(cJSON_GetObjectItem(record, "perf"), "tpot_default_params")->valuedouble == 12.5);
+    cJSON_Delete(record);
+}
+
+/* Every line is an object with an event; the last is the record. */
+static void lines_of_json(void **state)
+{
+    (void)state;
+    write_text("traffic.jsonl", "{\"endpoint\": \"chat\", \"body\": {\"top_p\": 0.9, \"n\": 2}}\n\n"
+                                "{\"endpoint\": \"chat\", \"body\": {}}\n"
+                                "{\"endpoint\": \"chat\", \"body\": {\"top_p\": 0}}\n");
+    child_start(COST "--requests traffic.jsonl --json");
+    child_judged(0, "\"event\":\"refused\",\"text\":\"HTTP 400: top_p must be in (0, 1], got 0.0.\"");
+    child_says(child.out,
+               "{\"event\":\"forks\",\"requests\":1,\"sequences\":2,\"widest\":2,\"rows_factor\":1.5,"
+               "\"preempted\":\"swap\",\"last_preempted\":\"recompute\"}");
+    child_says(child.out, "{\"event\":\"mixed\",\"flag\":\"do_top_p_top_k\",\"requests\":0.5,\"steps\":1}");
+    cJSON *event = NULL;
+    for (char *save, *line = strtok_r(child.out, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        cJSON_Delete(event);
+        event = cJSON_Parse(line);
+        assert_non_null(cJSON_GetObjectItem(event, "event"));
+    }
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(event, "event")), "record");
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(event, "status")), "amplified by forks");
+    cJSON_Delete(event);
+}
+
+static void bad_lines(void **state)
+{
+    (void)state;
+    write_text("bad.jsonl", "{\"endpoint\": \"chat\", \"body\": {}}\n"
+                            "{\"endpoint\": \"chats\", \"body\": {}}\n"
+                            "{\"endpoint\": \"chat\", \"boddy\": {}}\n"
+                            "{\"endpoint\": \"chat\", \"body\": {}, \"arrival\": 1}\n"
+                            "not JSON\n");
+    child_start(COST "--requests bad.jsonl");
+    child_refused(
+        2, "bad.jsonl:2: endpoint: \"chats\" is unknown; accepted: chat, responses, completions, generate");
+    child_start("sed 2d bad.jsonl | \"$B\"/samplegate cost --engine vllm-0.5.0 --vocab 10 --requests -");
+    child_refused(2,
+                  "standard input:2: unknown key \"boddy\"; accepted: endpoint, body, id, arrival, finish");
+    child_start(COST "--requests bad.jsonl --skip-bad --json");
+    child_judged(0, "\"requests\":1,\"refused\":0,\"skipped\":4,");
+    child_start(COST "--requests nowhere.jsonl");
+    child_refused(2, "nowhere.jsonl: cannot be read: No such file or directory");
+    write_text("none.jsonl", "\n");
+    child_start(COST "--requests none.jsonl");
+    child_refused(2, "none.jsonl: no request in it would get a token");
+}
+
+static void wrong_arguments(void **state)
+{
+    (void)state;
+    child_start("exec \"$B\"/samplegate cost --engine vllm-0.5.0");
+    child_usage("--engine and --vocab are needed");
+    child_start("exec \"$B\"/samplegate cost --engine sglang-0.5.20 --vocab 10");
+    child_usage("'sglang-0.5.20' has no stages that parameters switch on; accepted: vllm-0.5.0");
+    child_start("exec \"$B\"/samplegate cost --engine vllm --vocab 10");
+    child_usage("'vllm' is unknown; accepted: vllm-0.5.0");
+    child_start(COST "--dtype fp8");
+    child_usage("--dtype: 'fp8' is unknown; accepted: float16, bfloat16, float32");
+    child_start(COST "--batch 0");
+    child_usage("--batch: '0' is not a whole number from 1 to 1000000");
+    child_start(COST "--tpot-min-p-on -1");
+    child_usage("--tpot-min-p-on: '-1' is not a number of milliseconds above 0");
+    child_start(COST "--json --record");
+    child_usage("--record has no place beside it");
+}
+
+static void help_states_the_rule(void **state)
+{
+    (void)state;
+    child_start(COST "--help");
+    child_judged(0, "\"amplified by forks\": best_of and");
+    child_says(child.out, "\"sampling negligible\": else.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_published_figure), cmocka_unit_test(the_record_alone),
+        cmocka_unit_test(lines_of_json),        cmocka_unit_test(bad_lines),
+        cmocka_unit_test(wrong_arguments),      cmocka_unit_test(help_states_the_rule),
+    };
+    return cmocka_run_group_tests(tests, child_scratch, child_sweep);
+}

@@ -1,0 +1,36 @@
+/* request.h: one line of traffic: a request body as a client sent it, where to, and when. */
+#ifndef SAMPLEGATE_ROUTE_REQUEST_H
+#define SAMPLEGATE_ROUTE_REQUEST_H
+#include <stdbool.h>
+#include <stddef.h>
+#include "suite/sut/engines/engine.h"
+#include "suite/trouble.h"
+
+#define REQUEST_NAMES 128 /* names of parameters, of all engines together */
+#define REQUEST_ID 64     /* bytes of a name as it is shown; longer ones are cut */
+
+/* A parameter in the body or in its nest, in the line's text. */
+struct request_member {
+    size_t name; /* of the list of all engines' */
+    char *value;
+    size_t value_bytes; /* 0: a text that stands unquoted at `value` */
+    bool nested;
+};
+/* Zero-initialise once and reuse: it owns nothing, and borrows from the line it was read from. */
+struct request {
+    char id[REQUEST_ID]; /* its own, or the number of its line */
+    enum engine_endpoint endpoint;
+    bool timed;
+    double arrival, finish; /* seconds; INFINITY: it runs to the end of the trace */
+    struct request_member member[2 * REQUEST_NAMES];
+    size_t members;
+};
+
+/* Read `text`, which is changed. -1: trouble with FILE, line, key and what is accepted, and in `reason` the few words
+ * under which such lines are counted (static). */
+int request_read(struct request *request, const char *name, size_t line, char *text, size_t bytes,
+                 const char **reason, struct trouble *trouble);
+/* What this engine finds in it, at the keys that it has at the request's endpoint. Of a key given twice the last
+ * counts, as in the engines' own readers. Integers stay integers; texts are borrowed from the line. */
+void request_values(struct request *request, const struct engine *engine, struct engine_values *values);
+#endif
