@@ -194,10 +194,13 @@ static void an_error_in_the_code_is_told(void **state)
 {
     (void)state;
     const struct mutant_about *about;
+    const char *exhaustive =
+        getenv("SAMPLEGATE_EXHAUSTIVE"); /* 0: every sixth error, for instrumented builds */
+    const size_t step = exhaustive && !strcmp(exhaustive, "0") ? 6 : 1;
     size_t caught = 0;
     for (size_t i = 1; (about = engine_mutant_about(i)); i++)
         for (size_t k = 0; k < KEYS; k++) {
-            if (strcmp(about->check, keys[k]) != 0)
+            if (strcmp(about->check, keys[k]) != 0 || i % step)
                 continue;
             struct golden_check check = *goldens[k];
             struct golden_outcome outcome;
@@ -209,7 +212,7 @@ static void an_error_in_the_code_is_told(void **state)
                 fail_msg("%s: %s", about->id, outcome.disagrees.text);
             caught++;
         }
-    assert_true(caught >= 20);
+    assert_true(caught >= 36 / step);
 }
 
 /* What a failure says. */
