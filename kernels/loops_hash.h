@@ -7,8 +7,8 @@
 #define SAMPLEGATE_LOOPS_HASH_H
 #include "kernels/scores.h"
 
-#define HASH_STEP 64    /* columns */
-#define HASH_TILE 1024  /* columns */
+#define HASH_STEP 64   /* columns */
+#define HASH_TILE 1024 /* columns */
 #define HASH_FLIP 0x7fffffffu
 
 /* What a draw brings. */

@@ -14,7 +14,6 @@
 
 #define TILE 256 /* blocks */
 #define UNIT_COLUMNS (4 * LANES)
-#define STEP_UNITS 2
 #define STEP_BLOCKS (STEP_UNITS * LANES)
 #define DRAWS_AT_ONCE 64
 #define NOISE_FLIP 0x7fffffffu /* word ^ this = n - 2^31 */
@@ -67,25 +66,43 @@ static void rounds_fill(struct rounds *rounds, const struct draw *draw)
         rounds->key[7][i] = rounds->key[7][i] << 32 ^ ((uint64_t)NOISE_FLIP << 32 | NOISE_FLIP);
 }
 
-/* The noise of one unit. */
-static inline void unit_noise(const struct tile *tile, size_t slot, const struct rounds *rounds,
-                              lanes noise[2])
+static inline __attribute__((always_inline)) void round_of_units(lanes word[][4], size_t units,
+                                                                 const uint64_t key[2])
 {
     const lanes m0 = LANES_SET(PHILOX_M4x32_0), m1 = LANES_SET(PHILOX_M4x32_1);
-    lanes word0 = LANES_XOR(LANES_LOAD(tile->a + slot), LANES_SET(rounds->a));
-    lanes word1 = LANES_LOAD(tile->b + slot);
-    lanes word2 = LANES_XOR(LANES_LOAD(tile->c + slot), LANES_SET(rounds->c));
-    lanes word3 = LANES_SET(rounds->d);
-#pragma GCC unroll 7
-    for (size_t r = 0; r < 7; r++) {
-        const lanes product0 = LANES_MULTIPLY(word0, m0), product1 = LANES_MULTIPLY(word2, m1);
-        word0 = LANES_XOR3(LANES_HIGH(product1), word1, LANES_SET(rounds->key[r][0]));
-        word1 = product1;
-        word2 = LANES_XOR3(LANES_HIGH(product0), word3, LANES_SET(rounds->key[r][1]));
-        word3 = product0;
+    STEP_UNROLL
+    for (size_t u = 0; u < units; u++) {
+        const lanes product0 = LANES_MULTIPLY(word[u][0], m0), product1 = LANES_MULTIPLY(word[u][2], m1);
+        word[u][0] = LANES_XOR3(LANES_HIGH(product1), word[u][1], LANES_SET(key[0]));
+        word[u][1] = product1;
+        word[u][2] = LANES_XOR3(LANES_HIGH(product0), word[u][3], LANES_SET(key[1]));
+        word[u][3] = product0;
     }
-    noise[0] = LANES_XOR3(LANES_MULTIPLY(word2, m1), LANES_LOW_UP(word1), LANES_SET(rounds->key[7][0]));
-    noise[1] = LANES_XOR3(LANES_MULTIPLY(word0, m0), LANES_LOW_UP(word3), LANES_SET(rounds->key[7][1]));
+}
+
+/* The noise of `units` units; round by round, so that their chains of products overlap. */
+static inline __attribute__((always_inline)) void
+unit_noise(const struct tile *tile, size_t slot, const struct rounds *rounds, size_t units, lanes noise[][2])
+{
+    const lanes m0 = LANES_SET(PHILOX_M4x32_0), m1 = LANES_SET(PHILOX_M4x32_1);
+    lanes word[STEP_UNITS][4];
+    STEP_UNROLL
+    for (size_t u = 0; u < units; u++) {
+        word[u][0] = LANES_XOR(LANES_LOAD(tile->a + slot + u * LANES), LANES_SET(rounds->a));
+        word[u][1] = LANES_LOAD(tile->b + slot + u * LANES);
+        word[u][2] = LANES_XOR(LANES_LOAD(tile->c + slot + u * LANES), LANES_SET(rounds->c));
+        word[u][3] = LANES_SET(rounds->d);
+    }
+#pragma GCC unroll 7
+    for (size_t r = 0; r < 7; r++)
+        round_of_units(word, units, rounds->key[r]);
+    STEP_UNROLL
+    for (size_t u = 0; u < units; u++) {
+        noise[u][0] = LANES_XOR3(LANES_MULTIPLY(word[u][2], m1), LANES_LOW_UP(word[u][1]),
+                                 LANES_SET(rounds->key[7][0]));
+        noise[u][1] = LANES_XOR3(LANES_MULTIPLY(word[u][0], m0), LANES_LOW_UP(word[u][3]),
+                                 LANES_SET(rounds->key[7][1]));
+    }
 }
 
 /* Blocks first, first + 1, ... in the order of lanes into which a shuffle puts their columns. */
@@ -99,11 +116,11 @@ static void blocks_fill(uint32_t *block, size_t first, size_t blocks)
 static inline void unit_words(const struct tile *tile, size_t slot, const struct rounds *rounds,
                               uint32_t words[4 * LANES])
 {
-    lanes noise[2];
-    uint32_t element[4 * LANES];
-    unit_noise(tile, slot, rounds, noise);
-    LANES_STORE(element, noise[0]);
-    LANES_STORE(element + 2 * LANES, noise[1]);
+    lanes noise[1][2];
+    uint32_t element[UNIT_COLUMNS];
+    unit_noise(tile, slot, rounds, 1, noise);
+    LANES_STORE(element, noise[0][0]);
+    LANES_STORE(element + 2 * LANES, noise[0][1]);
     for (size_t l = 0; l < UNIT_COLUMNS; l++) {
         const size_t lane = l % (2 * LANES) / 2, column = l / (2 * LANES) * 2 + 1 - l % 2;
         words[4 * (lane / 2 + lane % 2 * (LANES / 2)) + column] = element[l] ^ NOISE_FLIP;
@@ -124,12 +141,12 @@ struct scan {
 /* Score the columns of a step whose noise is within the limit. */
 static __attribute__((noinline)) void step_take(const struct scan *scan, size_t slot, const int32_t *limit)
 {
+    lanes noise[STEP_UNITS][2];
+    unit_noise(scan->tile, slot, scan->rounds, STEP_UNITS, noise);
     for (size_t u = 0; u < STEP_UNITS; u++) {
-        lanes noise[2];
         int32_t element[UNIT_COLUMNS];
-        unit_noise(scan->tile, slot + u * LANES, scan->rounds, noise);
-        LANES_STORE(element, noise[0]);
-        LANES_STORE(element + 2 * LANES, noise[1]);
+        LANES_STORE(element, noise[u][0]);
+        LANES_STORE(element + 2 * LANES, noise[u][1]);
         for (size_t l = 0; l < UNIT_COLUMNS; l++)
             if (element[l] <= limit[u * UNIT_COLUMNS + l]) {
                 const size_t column = l / (2 * LANES) * 2 + 1 - l % 2;
@@ -145,13 +162,13 @@ static void scan_limits(const struct scan *scan, const int32_t *limit)
 {
     for (size_t slot = 0; slot < scan->slots; slot += STEP_BLOCKS) {
         lanes_rejects rejects = REJECTS_ALL;
-#pragma GCC unroll 2
+        lanes noise[STEP_UNITS][2];
+        unit_noise(scan->tile, slot, scan->rounds, STEP_UNITS, noise);
+        STEP_UNROLL
         for (size_t u = 0; u < STEP_UNITS; u++) {
-            lanes noise[2];
             const int32_t *const at = limit + 4 * slot + u * UNIT_COLUMNS;
-            unit_noise(scan->tile, slot + u * LANES, scan->rounds, noise);
-            rejects = REJECTS_ABOVE(rejects, noise[0], LANES_LOAD(at));
-            rejects = REJECTS_ABOVE(rejects, noise[1], LANES_LOAD(at + 2 * LANES));
+            rejects = REJECTS_ABOVE(rejects, noise[u][0], LANES_LOAD(at));
+            rejects = REJECTS_ABOVE(rejects, noise[u][1], LANES_LOAD(at + 2 * LANES));
         }
         if (!REJECTS_ARE_ALL(rejects))
             step_take(scan, slot, limit + 4 * slot);
@@ -173,14 +190,14 @@ static void scan_weights(const struct scan *scan, const float *weights)
     lanes_float scale = LANES_FLOAT_SET(draw_scale(scan->draw, scan->score));
     for (size_t slot = 0; slot < scan->slots; slot += STEP_BLOCKS) {
         lanes_rejects rejects = REJECTS_ALL;
-#pragma GCC unroll 2
+        lanes noise[STEP_UNITS][2];
+        unit_noise(scan->tile, slot, scan->rounds, STEP_UNITS, noise);
+        STEP_UNROLL
         for (size_t u = 0; u < STEP_UNITS; u++) {
-            lanes noise[2];
             lanes_float limit[2];
             unit_limits(weights + 4 * slot + u * UNIT_COLUMNS, scale, limit);
-            unit_noise(scan->tile, slot + u * LANES, scan->rounds, noise);
-            rejects = REJECTS_NOT_WITHIN(rejects, noise[0], limit[0]);
-            rejects = REJECTS_NOT_WITHIN(rejects, noise[1], limit[1]);
+            rejects = REJECTS_NOT_WITHIN(rejects, noise[u][0], limit[0]);
+            rejects = REJECTS_NOT_WITHIN(rejects, noise[u][1], limit[1]);
         }
         if (!REJECTS_ARE_ALL(rejects)) {
             int32_t whole[STEP_UNITS * UNIT_COLUMNS];
@@ -191,9 +208,9 @@ static void scan_weights(const struct scan *scan, const float *weights)
                 LANES_FLOAT_STORE(part, limit[0]);
                 LANES_FLOAT_STORE(part + 2 * LANES, limit[1]);
                 for (size_t l = 0; l < UNIT_COLUMNS; l++) /* up, so that no candidate is lost; NaN: none */
-                    whole[u * UNIT_COLUMNS + l] = part[l] >= 0x1p31f - 128    ? INT32_MAX
-                                                  : part[l] >= -0x1p31f ? (int32_t)part[l] + 64
-                                                                        : INT32_MIN;
+                    whole[u * UNIT_COLUMNS + l] = part[l] >= 0x1p31f - 128 ? INT32_MAX
+                                                  : part[l] >= -0x1p31f    ? (int32_t)part[l] + 64
+                                                                           : INT32_MIN;
             }
             step_take(scan, slot, whole);
             scale = LANES_FLOAT_SET(draw_scale(scan->draw, scan->score));
@@ -217,7 +234,8 @@ static void race_candidates(const struct score *score, const struct candidates *
                 struct draw *const this = &draw[first + d];
                 if (d == 0 || rounds_high(this) != rounds_high(this - 1))
                     tile_fill(&tile, row->block + slot, slots, rounds_high(this));
-                const struct scan scan = {score, row->vocab, &tile, row->block + slot, slots, &rounds[d], this};
+                const struct scan scan = {score, row->vocab, &tile, row->block + slot,
+                                          slots, &rounds[d], this};
                 scan_limits(&scan, row->limit + 4 * slot);
             }
         }

@@ -108,13 +108,15 @@ static void draw_all(const struct sampler_row *row, struct draw *draw, size_t dr
 /* Draws are done so many at a time, or a few where there is no memory: it makes no difference to a token. */
 #define DRAWS_MANY 4096
 #define DRAWS_FEW 8
+#define DRAWS_ROWS 64
 
 /* seed[d] and position[d] of draw d if `seed` is given, else (first_seed, first_position + d). */
 static void draw_in_parts(const struct sampler_row *row, const int64_t *seed, const int64_t *position,
                           uint64_t first_seed, uint64_t first_position, size_t draws, int32_t *token)
 {
     struct draw few[DRAWS_FEW];
-    struct draw *const many = draws > DRAWS_FEW ? malloc((draws < DRAWS_MANY ? draws : DRAWS_MANY) * sizeof *many) : NULL;
+    struct draw *const many =
+        draws > DRAWS_FEW ? malloc((draws < DRAWS_MANY ? draws : DRAWS_MANY) * sizeof *many) : NULL;
     const size_t most = many ? DRAWS_MANY : DRAWS_FEW;
     struct draw *const draw = many ? many : few;
     for (size_t first = 0; first < draws; first += most) {
@@ -157,6 +159,31 @@ int32_t sampler_draw_with_noise(const struct sampler_row *row, const float *q)
     default:
         return (ordinary ? row->loops->race_with_noise : rule_race)(row->weights, q, row->vocab);
     }
+}
+
+enum sampler_status sampler_draw_rows(enum sampler_rule rule, const float *probabilities, size_t rows,
+                                      size_t vocab, size_t row_stride, uint64_t seed, uint64_t first_position,
+                                      int32_t *token)
+{
+    const struct loops *loops = loops_chosen();
+    if (!loops)
+        return SAMPLER_BAD_ISA;
+    if (vocab == 0 || vocab > FIXED_POINT_VOCAB_MAX)
+        return SAMPLER_BAD_VOCAB;
+    if (rule != RULE_RACE && rule != RULE_GUMBEL && rule != RULE_SEEDED)
+        return SAMPLER_BAD_COMBINATION;
+    struct draw draw[DRAWS_ROWS];
+    for (size_t first = 0; first < rows; first += DRAWS_ROWS) {
+        const size_t count = rows - first < DRAWS_ROWS ? rows - first : DRAWS_ROWS;
+        for (size_t d = 0; d < count; d++)
+            draw[d] = (struct draw){.seed = seed,
+                                    .position = first_position + first + d,
+                                    .weights = probabilities + (first + d) * row_stride};
+        draws_of_rows(loops, rule, vocab, draw, count);
+        for (size_t d = 0; d < count; d++)
+            token[first + d] = draw[d].token;
+    }
+    return SAMPLER_OK;
 }
 
 void sampler_noise(uint64_t seed, uint64_t position, size_t vocab, float *q)
