@@ -35,39 +35,43 @@ static bool is_key(const char *text, size_t bytes, const char *key)
 
 /* Every name under which some engine takes a parameter, and every nest. */
 static struct {
-    const char *name[REQUEST_NAMES], *nest[REQUEST_NAMES];
-    size_t names, nests;
+    struct names {
+        const char *name[REQUEST_NAMES];
+        size_t bytes[REQUEST_NAMES], count;
+    } names, nests;
 } known;
 
 /* Its place in the list; `count` if it is not there. */
-static size_t listed(const char *const *list, size_t count, const char *text, size_t bytes)
+static size_t listed(const struct names *list, const char *text, size_t bytes)
 {
     size_t i = 0;
-    while (i < count && !is_key(text, bytes, list[i]))
+    while (i < list->count && (list->bytes[i] != bytes || memcmp(list->name[i], text, bytes) != 0))
         i++;
     return i;
 }
 
-static void note(const char **list, size_t *count, const char *name)
+static void note(struct names *list, const char *name)
 {
-    if (name && *count < REQUEST_NAMES && listed(list, *count, name, strlen(name)) == *count)
-        list[(*count)++] = name;
+    if (!name || list->count == REQUEST_NAMES || listed(list, name, strlen(name)) < list->count)
+        return;
+    list->bytes[list->count] = strlen(name);
+    list->name[list->count++] = name;
 }
 
 static void know(void)
 {
     for (size_t i = 0; i < engine_count; i++) {
-        note(known.nest, &known.nests, engine_table[i]->nest);
+        note(&known.nests, engine_table[i]->nest);
         for (enum engine_endpoint e = 0; e < ENGINE_ENDPOINTS; e++)
             for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
-                note(known.name, &known.names, engine_table[i]->key(e, p));
+                note(&known.names, engine_table[i]->key(e, p));
     }
 }
 
 static void keep(struct request *request, const struct scan_member *member, bool nested)
 {
-    size_t name = listed(known.name, known.names, member->key, member->key_bytes), i = 0;
-    if (name == known.names)
+    size_t name = listed(&known.names, member->key, member->key_bytes), i = 0;
+    if (name == known.names.count)
         return;
     while (i < request->members && (request->member[i].name != name || request->member[i].nested != nested))
         i++;
@@ -77,7 +81,7 @@ static void keep(struct request *request, const struct scan_member *member, bool
 
 static bool is_nest(const struct scan_member *member)
 {
-    return listed(known.nest, known.nests, member->key, member->key_bytes) < known.nests;
+    return listed(&known.nests, member->key, member->key_bytes) < known.nests.count;
 }
 
 static void visit(void *context, const struct scan_member *member)
@@ -233,7 +237,7 @@ int request_read(struct request *request, const char *name, size_t line, char *t
 {
     const struct place place = {name, line, reason, trouble};
     struct reading reading = {.request = request};
-    if (!known.names)
+    if (!known.names.count)
         know();
     request->members = 0;
     *reason = "not JSON";
@@ -304,7 +308,7 @@ void request_values(struct request *request, const struct engine *engine, struct
         const char *key = engine->key(request->endpoint, p);
         for (size_t i = 0; key && i < request->members; i++) {
             struct request_member *member = &request->member[i];
-            if (member->nested == nested && strcmp(known.name[member->name], key) == 0)
+            if (member->nested == nested && strcmp(known.names.name[member->name], key) == 0)
                 values->at[p] = value_of(member);
         }
     }

@@ -121,15 +121,15 @@ static void add_to_batch(const struct route_view *view, struct route_total *tota
     total->batch = batch;
 }
 
-static void answer(struct traffic *traffic, struct request *request)
+/* `other`: what the engine of ROLE_VS reads in the body. */
+static void answer(struct traffic *traffic, const struct request *request, const struct engine_values *values,
+                   const struct engine_values *other)
 {
-    struct engine_values values;
     for (size_t v = 0; v < traffic->views; v++) {
         const struct route_view *view = &traffic->view[v];
-        if (v == 0 || view->engine != traffic->view[v - 1].engine)
-            request_values(request, view->engine, &values);
         if (view->answers == v)
-            route_answer(view, request->endpoint, &values, &traffic->answer[v]);
+            route_answer(view, request->endpoint, v == traffic->role[ROLE_VS] ? other : values,
+                         &traffic->answer[v]);
     }
 }
 
@@ -196,7 +196,7 @@ static void route_one(struct traffic *traffic, struct request *request, bool tol
     struct kind_found *found =
         kinds_find(&traffic->kinds, request->endpoint, &values, another ? &other : NULL, &fresh);
     if (fresh || told)
-        answer(traffic, request);
+        answer(traffic, request, &values, another ? &other : &values);
     if (fresh)
         find(traffic, request, found);
     traffic->found = found;

@@ -150,10 +150,13 @@ const char *route_blame(const struct route_view *view, const struct route_answer
     if (answer->refused || engine_flags_same(&answer->flags, &view->plain_flags))
         return text;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
+        const struct engine_value *own = &answer->parameters.values.at[p], *plain = &view->plain_values.at[p];
+        if (answer->parameters.layer[p] == ENGINE_LAYER_NONE ||
+            (own->kind == plain->kind && engine_is_number(own) && own->number == plain->number))
+            continue;
         struct engine_values without = answer->parameters.values;
-        without.at[p] = view->plain_values.at[p];
-        if (answer->parameters.layer[p] != ENGINE_LAYER_NONE &&
-            flags_of(view, &without, &flags, &refusal) == 0 && !engine_flags_same(&answer->flags, &flags))
+        without.at[p] = *plain;
+        if (flags_of(view, &without, &flags, &refusal) == 0 && !engine_flags_same(&answer->flags, &flags))
             add(text, &answer->parameters, p);
     }
     return text;
