@@ -7,6 +7,7 @@
  * remembers nothing.
  *
  * SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <string.h>
 
 #include "suite/sut/engines/sglang.h"
@@ -105,5 +106,30 @@ int sglang_mix(struct engine_batch *running, struct engine_batch *prefill)
         prefill->flags = sglang_together(prefill->flags, running->flags);
     }
     running->rows = 0;
+    return 0;
+}
+
+/* With n above 1 the tokenizer's process sends the prompt alone, for no token, waits for its answer, and then sends n
+ * requests that share its cache and nothing else. There is no swapping: what loses its memory is computed anew. */
+int sglang_forks(enum engine_reading reading, const struct engine_server *server,
+                 const struct engine_values *requests, size_t count, struct engine_forks *forks,
+                 struct engine_refusal *refusal)
+{
+    (void)reading;
+    (void)server;
+    for (size_t i = 0; i < count; i++) {
+        const struct engine_value *n = &requests[i].at[ENGINE_N];
+        const double sequences = engine_is_number(n) && n->number > 1 ? trunc(n->number) : 1;
+        char text[32];
+        if (!(sequences <= INT32_MAX))
+            return engine_refuse(refusal, 0, "n %s is no number of sequences",
+                                 engine_python_text(n, text, sizeof text));
+        forks[i] = (struct engine_forks){.sequences = (int64_t)sequences,
+                                         .drawn = 1,
+                                         .kept = 1,
+                                         .preempted = ENGINE_RECOMPUTE,
+                                         .last_preempted = ENGINE_RECOMPUTE,
+                                         .ahead = sequences > 1};
+    }
     return 0;
 }
