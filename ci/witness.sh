@@ -10,12 +10,15 @@ cd "$(dirname "$0")/.."
 
 fail() { printf 'witness: %s\n' "$*" >&2; exit 2; }
 
-engines=$(cd golden/witness && ls ./*.txt 2>/dev/null | sed 's|^\./||; s|\.txt$||' | tr '\n' ' ')
+engines=
+for pins in golden/witness/*.txt; do
+    [ ! -f "$pins" ] || engines+=" $(basename "$pins" .txt)"
+done
 engine=${1:-}
 pins=golden/witness/$engine.txt
-[ -n "$engine" ] || fail "no engine named: make witness ENGINE=NAME; known: $engines"
-case $engine in */*) fail "no engine '$engine'; known: $engines" ;; esac
-[ -f "$pins" ] || fail "no engine '$engine'; known: $engines"
+[ -n "$engine" ] || fail "no engine named: make witness ENGINE=NAME; known:$engines"
+case $engine in */*) fail "no engine '$engine'; known:$engines" ;; esac
+[ -f "$pins" ] || fail "no engine '$engine'; known:$engines"
 
 wanted=$(sed -n '1s/^# python \([0-9.]*\)$/\1/p' "$pins")
 [ -n "$wanted" ] || fail "$pins: its first line must be '# python VERSION'"
@@ -40,7 +43,7 @@ fi
 while IFS='=' read -r name _; do
     case $name in SGLANG_* | SGL_* | VLLM_* | PYTHON* | TORCH* | HF_* | TRANSFORMERS_* | CUDA_* | OMP_*) unset "$name" ;; esac
 done < <(env)
-export CUDA_VISIBLE_DEVICES= HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1 PYTHONHASHSEED=0
+export CUDA_VISIBLE_DEVICES='' HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1 PYTHONHASHSEED=0
 if [ $# -gt 1 ]; then
     exec "$home/venv/bin/python" -B golden/witness/ask.py "$engine" "$2"
 fi
