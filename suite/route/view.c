@@ -154,8 +154,8 @@ static const char *bound_text(const struct engine_path *path, char text[40])
 {
     if (path->top_k_bound == ROUTE_BOUNDED)
         return ", top_k sorted";
-    snprintf(text, 40, path->top_k_bound ? ", top %d sorted" : "", path->top_k_bound);
-    return text;
+    snprintf(text, 40, ", top %d sorted", path->top_k_bound);
+    return path->top_k_bound ? text : "";
 }
 
 const char *route_state_text(const struct route_state *state, char text[ROUTE_TEXT])
