@@ -37,7 +37,7 @@ struct candidates {
     size_t vocab;
     size_t slots;    /* a multiple of CANDIDATES_STEP; the last ones repeat block 0, without limits */
     uint32_t *block; /* [slots] */
-    /* [4 slots]: of n - 2^31. A hashed rule's in column order; else in units of `lanes` blocks (loops.h), each
+    /* [4 slots]: of n - 2^31. A hashed rule's in column order; else in units of LANES blocks (lanes.h), each
      * first the columns 1 and 0 of its blocks, then 3 and 2. */
     int32_t *limit;
 };
