@@ -20,8 +20,8 @@ static inline size_t limit_place(int hashed, size_t slot, size_t column)
                   : slot / LANES * 4 * LANES + column / 2 * 2 * LANES + slot % LANES * 2 + 1 - column % 2;
 }
 
-/* Fill row->block and row->limit, which have room for every block and a step. A column is live if some n, and
- * be it 0, is within its limit: 1/2 <= scale * weight. */
+/* Fill row->block and row->limit, which have room for every block and a step. A column is live if
+ * n + 1/2 <= scale * weight for some n, and be it 0, with some room for rounding. */
 static void limits(enum sampler_rule rule, const float *weights, double bound, struct candidates *row)
 {
     const struct draw draw = {.bound = bound, .best = -HUGE_VAL};
@@ -33,7 +33,7 @@ static void limits(enum sampler_rule rule, const float *weights, double bound, s
         memcpy(weight, weights + first, (row->vocab - first < 4 ? row->vocab - first : 4) * sizeof *weight);
         int live = 0;
         for (size_t c = 0; c < 4; c++) {
-            const int some = kernel_multiply(weight[c], scale) >= 0.5f;
+            const int some = kernel_multiply(weight[c], scale) >= 0.25f;
             live |= some;
             row->limit[limit_place(hashed, slot, c)] =
                 some ? limit_of(draw_limit(weight[c], scale)) : INT32_MIN;
