@@ -85,7 +85,7 @@ class Servers:
         except Exception as error:  # what the server's outermost layer answers with 500
             return None, vllm_values.of_constructor(error, endpoint == "generate" or not isinstance(error, ValueError))
         if response.status_code == 404:
-            return None, vllm_values.refusal(f"vllm-0.5.0 has no {ROUTES[endpoint]}", 404)
+            return None, vllm_values.refusal(f"vllm-0.5.0 has no {ROUTES[endpoint]}", 404, response.json()["detail"])
         if self.errors:
             assert response.status_code == 400
             return None, vllm_values.of_schema(self.errors, body)

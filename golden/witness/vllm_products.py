@@ -7,7 +7,7 @@ from itertools import product
 
 import vllm_step
 import vllm_values
-from vllm_defaults import Effective, made_of
+from vllm_defaults import made_of
 from vllm_lives import Life, letters
 from vllm_predicate import alone
 
@@ -51,12 +51,11 @@ def path_lines(case):
                 yield f"{s} {index} {m}: {told}\n"
 
 
-def request_lines(case):
-    ask = Effective()
+def request_lines(case, of_body):
     for s, server in enumerate(case["servers"]):
         for e, endpoint in enumerate(case["endpoints"]):
             for index, request in requests_of(case):
-                found, answer = ask.of_body(endpoint, server["vocab"], request)
+                found, answer = of_body(endpoint, server["vocab"], request)
                 told = "".join(f"{key}={value}/{layer} " for key, (value, layer) in (found or {}).items())
                 yield f"{s} {e} {index}: {told}{in_words(answer)}\n"
 
@@ -125,10 +124,14 @@ def history_lines(case):
     yield from walk(Walk(case["kinds"]))
 
 
-def products(_, case):
-    lines = history_lines if "kinds" in case else request_lines if "endpoints" in case else path_lines
-    hashed, count = hashlib.sha256(), 0
-    for line in lines(case):
-        hashed.update(line.encode())
-        count += 1
-    return {"lines": count, "sha256": hashed.hexdigest()}
+class Products:
+    def __init__(self, of_body):
+        self.of_body = of_body
+
+    def __call__(self, _, case):
+        lines = history_lines(case) if "kinds" in case else request_lines(case, self.of_body) if "endpoints" in case else path_lines(case)
+        hashed, count = hashlib.sha256(), 0
+        for line in lines:
+            hashed.update(line.encode())
+            count += 1
+        return {"lines": count, "sha256": hashed.hexdigest()}

@@ -6,7 +6,6 @@ in torch's words: both are told as the goldens tell them, from the schema's own 
 PARAMETERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed", "n", "best_of",
               "use_beam_search", "early_stopping", "length_penalty", "max_tokens", "min_tokens", "logprobs", "prompt_logprobs",
               "truncate_prompt_tokens", "stop", "detokenize")
-
 INTEGERS = ("top_k", "seed", "n", "best_of", "max_tokens", "min_tokens", "logprobs", "prompt_logprobs", "truncate_prompt_tokens")
 WORDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 WANTED = {"float": "a number", "int": "an integer", "bool": "true or false", "string": "a string or an array", "list": "a string or an array"}
@@ -44,8 +43,9 @@ def encoded(values):
     return {key: encode(key, value) for key, value in values.items()}
 
 
-def refusal(text, status):
-    return {"error": str(text), "status": status}
+def refusal(text, status, said=None):
+    """said: the engine's own words, where the text is the goldens'."""
+    return {"error": str(text), "status": status} | ({"said": said} if said else {})
 
 
 def of_constructor(error, generate):
@@ -58,9 +58,9 @@ def of_step(error, made):
     text = str(error).split("\n")[0]
     k, width = made[0].top_k, made[0].best_of
     if "is out of bounds for dimension" in text or "cannot be converted to type int32" in text:
-        return refusal(f"top_k {k} is no index into the sorted row", 0)
+        return refusal(f"top_k {k} is no index into the sorted row", 0, text)
     if type(width) is not int and any(words in text for words in ("slice indices", "can't multiply", "'size' failed to unpack", "cannot be interpreted as")):
-        return refusal(f"best_of {width} is no number of sequences", 0)
+        return refusal(f"best_of {width} is no number of sequences", 0, text)
     return refusal(text, 0)
 
 
@@ -72,5 +72,5 @@ def of_schema(errors, body):
     key = first["loc"][1] if first["loc"][0] == "body" else first["loc"][0]
     kind = "int" if first["type"] == "finite_number" else first["type"].split("_")[0]
     if first["type"] == "greater_than_equal":
-        return refusal(f"{key} must be at least {first['ctx']['ge']}", 400)
-    return refusal(f"{key} must be {WANTED[kind]}, is {WORDS[type(body[key])]}", 400)
+        return refusal(f"{key} must be at least {first['ctx']['ge']}", 400, first["msg"])
+    return refusal(f"{key} must be {WANTED[kind]}, is {WORDS[type(body[key])]}", 400, first["msg"])

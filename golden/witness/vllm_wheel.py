@@ -7,16 +7,17 @@ import sys
 import types
 import warnings
 
-STAND_INS = {
-    "vllm.model_executor.guided_decoding.get_guided_decoding_logits_processor":
-        "answers None, as it does for a body without guided decoding (no case has any); the real one imports two grammar libraries",
-    "vllm.model_executor.sampling_metadata.is_pin_memory_available": "answers False: there is no GPU to copy to",
-    "vllm.engine.async_llm_engine.AsyncLLMEngine":
-        "keeps the SamplingParams that an endpoint hands over and answers with one finished token: there is no model",
-    "tokenizer": "a real PreTrainedTokenizerFast that knows one word",
-    "vllm.transformers_utils.detokenizer.Detokenizer": "none: texts of tokens are not looked at",
-    "model": "logits are given",
-}
+STAND_INS = [
+    "vllm.model_executor.guided_decoding.get_guided_decoding_logits_processor answers None, as it does for a body without guided decoding "
+    "(no case has any): the real one imports two grammar libraries",
+    "vllm.model_executor.sampling_metadata.is_pin_memory_available answers False: there is no GPU to copy to",
+    "vllm.engine.async_llm_engine.AsyncLLMEngine behind the servers keeps the SamplingParams that they hand over and answers with one finished "
+    "token: there is no model",
+    "vllm.config.ModelConfig behind the servers has a context of 2^40 tokens and a tokenizer that knows one word",
+    "the model: logits are given, and are all zero where only the passes over them are asked for",
+    "the detokenizer: texts of tokens are not looked at",
+    "vllm.sampling_params.SamplingParams.best_of is set to 1 after construction for candidates of a beam of one, which the constructor refuses",
+]
 
 
 def stand_in_guided_decoding():
