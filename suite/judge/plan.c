@@ -335,19 +335,25 @@ static int no_such_plan(const char *name, const char *golden_dir, struct trouble
                        directory, count ? known : "none");
 }
 
-int plan_load(struct plan *plan, const char *name_or_file, const char *golden_dir, struct trouble *trouble)
+int plan_find(const char *name_or_file, const char *golden_dir, char *path, size_t bytes,
+              struct trouble *trouble)
 {
-    *plan = (struct plan){0};
     size_t length = strlen(name_or_file);
     bool is_file =
         strchr(name_or_file, '/') || (length > 5 && strcmp(name_or_file + length - 5, ".json") == 0);
+    int written = is_file ? snprintf(path, bytes, "%s", name_or_file)
+                          : snprintf(path, bytes, "%s/plans/%s.json", golden_dir, name_or_file);
+    if (written < 0 || (size_t)written >= bytes)
+        return trouble_set(trouble, EXIT_USAGE, "the plan's path is longer than %zu bytes", bytes - 1);
+    return !is_file && access(path, F_OK) != 0 ? no_such_plan(name_or_file, golden_dir, trouble) : 0;
+}
+
+int plan_load(struct plan *plan, const char *name_or_file, const char *golden_dir, struct trouble *trouble)
+{
+    *plan = (struct plan){0};
     char path[4096];
-    int written = is_file ? snprintf(path, sizeof path, "%s", name_or_file)
-                          : snprintf(path, sizeof path, "%s/plans/%s.json", golden_dir, name_or_file);
-    if (written < 0 || (size_t)written >= sizeof path)
-        return trouble_set(trouble, EXIT_USAGE, "the plan's path is longer than %zu bytes", sizeof path - 1);
-    if (!is_file && access(path, F_OK) != 0)
-        return no_such_plan(name_or_file, golden_dir, trouble);
+    if (plan_find(name_or_file, golden_dir, path, sizeof path, trouble))
+        return -1;
     struct json_file file;
     if (json_open(&file, path, EXIT_USAGE, trouble))
         return -1;
