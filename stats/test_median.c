@@ -79,8 +79,8 @@ static void coverage(void **state)
             }
             const double side = (1 - promised) / 2, most = TRIALS * side + 4 * sqrt(TRIALS * side);
             if (below > most || above > most)
-                fail_msg("law %d, %zu values: %u below and %u above of %d, at most %g expected", law, sizes[s], below,
-                         above, TRIALS, most);
+                fail_msg("law %d, %zu values: %u below and %u above of %d, at most %g expected", law,
+                         sizes[s], below, above, TRIALS, most);
             if (law < 3) /* and it is not wider than it must be: continuous laws miss as often as promised */
                 assert_true(below + above > 2 * (TRIALS * side - 4 * sqrt(TRIALS * side)));
         }
@@ -102,7 +102,8 @@ static void line_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(quartiles_by_hand), cmocka_unit_test(interval_by_hand),
-                                       cmocka_unit_test(coverage), cmocka_unit_test(line_by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quartiles_by_hand),
+                                       cmocka_unit_test(interval_by_hand), cmocka_unit_test(coverage),
+                                       cmocka_unit_test(line_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

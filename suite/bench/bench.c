@@ -56,8 +56,8 @@ static int start_worker(struct crew *crew, size_t sut, struct trouble *trouble)
     snprintf(named.name, sizeof named.name, "%s", bench->plan->name);
     snprintf(named.sha256, sizeof named.sha256, "%s", bench->plan->sha256);
     worker_stop(&crew->worker[sut]);
-    const int failed = worker_start(&crew->worker[sut], &bench->sut[sut].spec, &named, bench->options.timeout, &said,
-                                    trouble);
+    const int failed = worker_start(&crew->worker[sut], &bench->sut[sut].spec, &named, bench->options.timeout,
+                                    &said, trouble);
     crew->running[sut] = !failed;
     if (!failed && !bench->sut[sut].sut.name)
         bench->sut[sut].sut = said;
@@ -101,8 +101,8 @@ static void ask(struct crew *crew, const struct bench_message *message, const st
     const struct bench_plan *plan = bench->plan;
     const uint32_t first = (uint32_t)(block * plan->calls / plan->blocks),
                    calls = (uint32_t)((block + 1) * plan->calls / plan->blocks) - first;
-    struct frame answer = {0}, request = bench_message_frame(message, bench, point, block, block ? REWARM : plan->warmup,
-                                                             calls, rows);
+    struct frame answer = {0}, request = bench_message_frame(message, bench, point, block,
+                                                             block ? REWARM : plan->warmup, calls, rows);
     struct trouble trouble = {0};
     char why[1024] = "";
     if (!crew->running[sut] && start_worker(crew, sut, &trouble))
@@ -116,9 +116,9 @@ static void ask(struct crew *crew, const struct bench_message *message, const st
             crew->running[sut] = false;
             settle(series, BENCH_ERROR, "the worker answered another request");
         } else if (result == WORKER_OK) {
-            const enum bench_state state = bench_message_take(
-                message, &answer, calls, elapsed, crew->session * plan->calls + first,
-                (size_t)plan->sessions * plan->calls, series, why, sizeof why);
+            const enum bench_state state =
+                bench_message_take(message, &answer, calls, elapsed, crew->session * plan->calls + first,
+                                   (size_t)plan->sessions * plan->calls, series, why, sizeof why);
             if (state != BENCH_PENDING)
                 settle(series, state, why);
             bench->sut[sut].queues |= series->of[BENCH_SYNC] != NULL;

@@ -8,9 +8,8 @@
 
 const char *const bench_verdict_names[] = {"UNCLEAR", "SAME", "FASTER", "SLOWER"};
 
-__attribute__((format(printf, 3, 4))) static struct bench_comparison settled(struct bench_comparison made,
-                                                                             enum bench_verdict verdict,
-                                                                             const char *format, ...)
+__attribute__((format(printf, 3, 4))) static struct bench_comparison
+settled(struct bench_comparison made, enum bench_verdict verdict, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -25,16 +24,17 @@ static struct bench_comparison word_of(struct bench_comparison made, size_t sess
     const double low = made.interval.low, high = made.interval.high, up = 1 + BENCH_MARGIN, down = 1 / up;
     const bool slower = low > up, faster = high < down;
     if (made.interval.confidence == 0)
-        return settled(made, BENCH_UNCLEAR, "%zu pairs give no interval at this confidence: more blocks or sessions",
-                       made.pairs);
+        return settled(made, BENCH_UNCLEAR,
+                       "%zu pairs give no interval at this confidence: more blocks or sessions", made.pairs);
     if (low >= down && high <= up)
         return settled(made, BENCH_SAME, "the interval lies within %g %%", 100 * BENCH_MARGIN);
     if (!slower && !faster)
-        return settled(made, BENCH_UNCLEAR, low <= 1 && high >= 1
-                                                ? "the interval holds 1 and reaches beyond %g %%: more calls, or a quieter "
-                                                  "machine"
-                                                : "the interval holds a difference of %g %%: more calls, or a quieter "
-                                                  "machine",
+        return settled(made, BENCH_UNCLEAR,
+                       low <= 1 && high >= 1
+                           ? "the interval holds 1 and reaches beyond %g %%: more calls, or a quieter "
+                             "machine"
+                           : "the interval holds a difference of %g %%: more calls, or a quieter "
+                             "machine",
                        100 * BENCH_MARGIN);
     if (sessions < BENCH_SESSIONS_NEEDED)
         return settled(made, BENCH_UNCLEAR, "%zu sessions: processes differ, %d are needed", sessions,
@@ -42,12 +42,12 @@ static struct bench_comparison word_of(struct bench_comparison made, size_t sess
     if (slower ? made.session_least <= up : made.session_most >= down)
         return settled(made, BENCH_UNCLEAR, "the sessions disagree: their medians go from %.3f to %.3f",
                        made.session_least, made.session_most);
-    return settled(made, slower ? BENCH_SLOWER : BENCH_FASTER, "every session agrees: medians from %.3f to %.3f",
-                   made.session_least, made.session_most);
+    return settled(made, slower ? BENCH_SLOWER : BENCH_FASTER,
+                   "every session agrees: medians from %.3f to %.3f", made.session_least, made.session_most);
 }
 
-struct bench_comparison bench_compare_ratios(const double *ratios, size_t sessions, size_t pairs, size_t cells,
-                                             double limit)
+struct bench_comparison bench_compare_ratios(const double *ratios, size_t sessions, size_t pairs,
+                                             size_t cells, double limit)
 {
     struct bench_comparison made = {
         .compared = true, .pairs = sessions * pairs, .session_least = INFINITY, .session_most = 0};
@@ -65,8 +65,8 @@ struct bench_comparison bench_compare_ratios(const double *ratios, size_t sessio
     return word_of(made, sessions);
 }
 
-struct bench_comparison bench_compare(const struct bench *bench, const struct bench_point *point, size_t cells,
-                                      double limit)
+struct bench_comparison bench_compare(const struct bench *bench, const struct bench_point *point,
+                                      size_t cells, double limit)
 {
     const struct bench_series *a = &point->series[0], *b = &point->series[1];
     const size_t sessions = a->sessions < b->sessions ? a->sessions : b->sessions, calls = bench->plan->calls,

@@ -87,27 +87,31 @@ static void look_at_caches(struct machine *machine)
         if (!*size || !strcmp(type, "Instruction"))
             continue;
         const size_t used = strlen(machine->caches);
-        snprintf(machine->caches + used, sizeof machine->caches - used, "%sL%.2s%s %.12s", used ? ", " : "", level,
-                 !strcmp(type, "Data") ? "d" : "", size);
+        snprintf(machine->caches + used, sizeof machine->caches - used, "%sL%.2s%s %.12s", used ? ", " : "",
+                 level, !strcmp(type, "Data") ? "d" : "", size);
     }
 }
 
 /* One line a GPU; nothing if the program is not there or fails. */
 static void look_at_gpus(struct machine *machine)
 {
-    FILE *pipe = popen("nvidia-smi --query-gpu=name,clocks.sm,clocks.max.sm,clocks.mem,clocks_throttle_reasons.active "
-                       "--format=csv,noheader,nounits 2>/dev/null",
-                       "re");
+    FILE *pipe =
+        popen("nvidia-smi --query-gpu=name,clocks.sm,clocks.max.sm,clocks.mem,clocks_throttle_reasons.active "
+              "--format=csv,noheader,nounits 2>/dev/null",
+              "re");
     char line[512], *save, *field[5];
-    while (pipe && machine->gpus < sizeof machine->gpu / sizeof *machine->gpu && fgets(line, sizeof line, pipe)) {
+    while (pipe && machine->gpus < sizeof machine->gpu / sizeof *machine->gpu &&
+           fgets(line, sizeof line, pipe)) {
         size_t fields = 0;
-        for (char *word = strtok_r(line, ",\n", &save); word && fields < 5; word = strtok_r(NULL, ",\n", &save))
+        for (char *word = strtok_r(line, ",\n", &save); word && fields < 5;
+             word = strtok_r(NULL, ",\n", &save))
             field[fields++] = word + strspn(word, " ");
         if (fields < 5)
             continue;
         struct machine_gpu *gpu = &machine->gpu[machine->gpus++];
         snprintf(gpu->name, sizeof gpu->name, "%.100s", field[0]);
-        snprintf(gpu->clocks, sizeof gpu->clocks, "%.20s MHz of %.20s, memory %.20s MHz", field[1], field[2], field[3]);
+        snprintf(gpu->clocks, sizeof gpu->clocks, "%.20s MHz of %.20s, memory %.20s MHz", field[1], field[2],
+                 field[3]);
         snprintf(gpu->reasons, sizeof gpu->reasons, "%.60s", field[4]);
     }
     if (pipe && pclose(pipe))
@@ -133,8 +137,10 @@ struct machine machine_look(void)
     machine.mhz_most = fmax(numbers_of(pattern, true), 0) / 1000;
     if (now > 0)
         machine.mhz = now / 1000;
-    line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", machine.governor, sizeof machine.governor);
-    machine.throttled = numbers_of("/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count", false);
+    line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", machine.governor,
+            sizeof machine.governor);
+    machine.throttled =
+        numbers_of("/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count", false);
     return machine;
 }
 
@@ -147,8 +153,8 @@ static double stolen(const struct machine *before, const struct machine *after)
 
 void machine_print(const struct machine *before, const struct machine *after)
 {
-    printf("machine  %s, %d cores, %.0f MHz before, %.0f after", *before->model ? before->model : "unknown processor",
-           before->cores, before->mhz, after->mhz);
+    printf("machine  %s, %d cores, %.0f MHz before, %.0f after",
+           *before->model ? before->model : "unknown processor", before->cores, before->mhz, after->mhz);
     if (before->mhz_most > 0)
         printf(", at most %.0f", before->mhz_most);
     printf("; governor: %s; %s\n", *before->governor ? before->governor : "not told", before->caches);
@@ -162,7 +168,8 @@ void machine_print(const struct machine *before, const struct machine *after)
     else
         printf("steal %.1f %%\n", stolen(before, after));
     for (size_t i = 0; i < after->gpus; i++)
-        printf("gpu      %s, %s, held down by %s\n", after->gpu[i].name, after->gpu[i].clocks, after->gpu[i].reasons);
+        printf("gpu      %s, %s, held down by %s\n", after->gpu[i].name, after->gpu[i].clocks,
+               after->gpu[i].reasons);
 }
 
 void machine_json(cJSON *context, const struct machine *before, const struct machine *after)

@@ -28,8 +28,8 @@ static bool has_rule(const struct sut *sut, const char *rule)
 }
 
 /* What the sampler must be able to do for this cell, beyond drawing. */
-static const char *lacks(const struct bench_message *message, const struct bench_cell *cell, const struct sut *sut,
-                         size_t neighbours)
+static const char *lacks(const struct bench_message *message, const struct bench_cell *cell,
+                         const struct sut *sut, size_t neighbours)
 {
     const struct bench_ask *const asks[] = {&cell->ask, neighbours ? &cell->neighbour : NULL};
     for (size_t i = 0; i < 2; i++) {
@@ -38,7 +38,8 @@ static const char *lacks(const struct bench_message *message, const struct bench
         const char *word = request_lacks(&asks[i]->parameters, sut);
         if (word)
             return word;
-        if (asks[i]->temperature != 1 && message->kind == VALUE_LOGITS && !message->greedy && !sut->temperature)
+        if (asks[i]->temperature != 1 && message->kind == VALUE_LOGITS && !message->greedy &&
+            !sut->temperature)
             return "temperature";
     }
     return NULL;
@@ -49,8 +50,7 @@ static const char *lacks(const struct bench_message *message, const struct bench
 static void parameters_add(struct bench_message *message, const struct bench_cell *cell, size_t neighbours,
                            struct frame *request)
 {
-    const struct law_parameters **of =
-        script_memory(&message->memory, message->rows * sizeof *of);
+    const struct law_parameters **of = script_memory(&message->memory, message->rows * sizeof *of);
     for (size_t r = 0; r < message->rows; r++)
         of[r] = r < neighbours ? &cell->neighbour.parameters : &cell->ask.parameters;
     const struct request_parameters parameters = request_parameters_make(
@@ -59,8 +59,8 @@ static void parameters_add(struct bench_message *message, const struct bench_cel
 }
 
 enum bench_state bench_message_make(struct bench_message *message, const struct bench *bench,
-                                    const struct bench_point *point, const struct bench_contestant *contestant,
-                                    char *why, size_t why_bytes)
+                                    const struct bench_point *point,
+                                    const struct bench_contestant *contestant, char *why, size_t why_bytes)
 {
     const struct bench_cell *cell = point->cell;
     const struct sut *sut = &bench->sut[contestant->sut].sut;
@@ -133,8 +133,8 @@ static void temperature_add(const struct bench_message *message, struct frame *r
 }
 
 struct frame bench_message_frame(const struct bench_message *message, const struct bench *bench,
-                                 const struct bench_point *point, uint64_t chunk, uint32_t warmup, uint32_t calls,
-                                 bool rows)
+                                 const struct bench_point *point, uint64_t chunk, uint32_t warmup,
+                                 uint32_t calls, bool rows)
 {
     static const enum frame_dtype dtypes[] = {FRAME_F32, FRAME_F16, FRAME_BF16};
     struct frame request = {0};
@@ -163,8 +163,8 @@ struct frame bench_message_frame(const struct bench_message *message, const stru
 }
 
 /* The array, or NULL with why. */
-static const struct frame_array *times_find(const struct frame *answer, const char *name, uint32_t calls, char *why,
-                                            size_t why_bytes)
+static const struct frame_array *times_find(const struct frame *answer, const char *name, uint32_t calls,
+                                            char *why, size_t why_bytes)
 {
     const struct frame_array *array = frame_find(answer, name);
     if (array && array->dtype == FRAME_I64 && array->rank == 1 && array->shape[0] == calls)
@@ -195,9 +195,9 @@ static bool tokens_good(const struct bench_message *message, const struct frame 
     return true;
 }
 
-enum bench_state bench_message_take(const struct bench_message *message, const struct frame *answer, uint32_t calls,
-                                    double elapsed, size_t at, size_t room, struct bench_series *series, char *why,
-                                    size_t why_bytes)
+enum bench_state bench_message_take(const struct bench_message *message, const struct frame *answer,
+                                    uint32_t calls, double elapsed, size_t at, size_t room,
+                                    struct bench_series *series, char *why, size_t why_bytes)
 {
     static const char *const names[BENCH_FIGURES] = {"host_ns", "sync_ns", "host_full_ns", "cpu_ns"};
     const char *said = frame_get(answer, "message"), *text = frame_get(answer, "text"),

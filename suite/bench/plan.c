@@ -69,8 +69,8 @@ static int read_rules(struct bench_plan *plan, const struct json_cursor *root, s
     return 0;
 }
 
-static int read_count(const struct json_cursor *at, const char *key, int64_t low, int64_t high, uint32_t *value,
-                      struct trouble *trouble)
+static int read_count(const struct json_cursor *at, const char *key, int64_t low, int64_t high,
+                      uint32_t *value, struct trouble *trouble)
 {
     int64_t number;
     if (json_integer(at, key, low, high, &number, trouble))
@@ -156,9 +156,11 @@ static int read_remedies(struct bench_plan *plan, const struct json_cursor *root
 
 static int read_plan(struct bench_plan *plan, const struct json_file *file, struct trouble *trouble)
 {
-    static const char *const schemas[] = {PLAN_SCHEMA, NULL}, *const kinds[] = {"logits", "probabilities", NULL};
-    static const char *const keys[] = {"schema", "name",   "notes",    "seed",   "about",  "hands_over", "rules",   "warmup",
-                                       "calls",  "blocks", "sessions", "fill", "tables", "cells",      "remedies", NULL};
+    static const char *const schemas[] = {PLAN_SCHEMA, NULL}, *const kinds[] = {"logits", "probabilities",
+                                                                                NULL};
+    static const char *const keys[] = {"schema", "name",   "notes",    "seed",   "about",    "hands_over",
+                                       "rules",  "warmup", "calls",    "blocks", "sessions", "fill",
+                                       "tables", "cells",  "remedies", NULL};
     struct json_cursor root = json_root(file);
     const char *name, *notes;
     int schema, about, kind;
@@ -173,7 +175,8 @@ static int read_plan(struct bench_plan *plan, const struct json_file *file, stru
     plan->about = (enum bench_about)about;
     plan->kind = kind == 0 ? VALUE_LOGITS : VALUE_PROBABILITIES;
     if ((plan->about == BENCH_ABOUT_RULE) != json_has(&root, "rules"))
-        return json_trouble(&root, trouble, "\"rules\" is for a plan that is about the rule, and needed there");
+        return json_trouble(&root, trouble,
+                            "\"rules\" is for a plan that is about the rule, and needed there");
     if (plan->about == BENCH_ABOUT_PARAMETERS && plan->kind != VALUE_LOGITS)
         return json_trouble(&root, trouble, "a plan about parameters hands over logits: penalties need them");
     memcpy(plan->name, name, strlen(name) + 1);
@@ -192,7 +195,7 @@ int bench_plan_load(struct bench_plan *plan, const char *name_or_file, const cha
     *plan = (struct bench_plan){0};
     char path[4096];
     struct json_file file;
-    if (plan_find(name_or_file, golden_dir, path, sizeof path, trouble) ||
+    if (plan_find(name_or_file, golden_dir, true, path, sizeof path, trouble) ||
         json_open(&file, path, EXIT_USAGE, trouble))
         return -1;
     const int failed = read_plan(plan, &file, trouble);

@@ -23,7 +23,7 @@ struct bench_ask {
 
 struct bench_cell {
     char name[64];
-    const struct table *table; /* row r is the table's, turned by r / rows of its length */
+    const struct table *table;         /* row r is the table's, turned by r / rows of its length */
     uint32_t batch[BENCH_BATCHES_MAX]; /* N: requests */
     size_t batches;
     struct bench_ask ask;
@@ -31,7 +31,7 @@ struct bench_cell {
     uint32_t neighbours, neighbour_share; /* so many rows, or one in so many; both 0: none */
     uint32_t copies;                      /* rows a request: what n and best_of make of it in a decode step */
     uint32_t samples;                     /* tokens drawn of each row: best_of in the prompt's step */
-    const struct bench_cell *over; /* the cell it is held against, or NULL */
+    const struct bench_cell *over;        /* the cell it is held against, or NULL */
 };
 
 /* An action and the two cells that show what it does. */

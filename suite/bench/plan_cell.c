@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define HISTORY_MAX 65536
-#define HISTORY_STEP 7919 /* ids of a made-up history: multiples of a prime, so that they spread and some repeat */
+#define HISTORY_STEP                                                                                         \
+    7919 /* ids of a made-up history: multiples of a prime, so that they spread and some repeat */
 
 static int read_table(const struct bench_plan *plan, struct bench_cell *cell, const struct json_cursor *at,
                       struct trouble *trouble)
@@ -81,23 +82,23 @@ static int read_ask(const struct bench_plan *plan, struct bench_ask *ask, const 
     *ask = (struct bench_ask){.temperature = 1, .parameters = law_parameters_none()};
     if ((json_has(at, "temperature") &&
          json_number(at, "temperature", 0, FLT_MAX, &ask->temperature, trouble)) ||
-        (json_has(at, "parameters") &&
-         (json_object(at, "parameters", &object, trouble) ||
-          law_parameters_read(&ask->parameters, &object, vocab, trouble))) ||
+        (json_has(at, "parameters") && (json_object(at, "parameters", &object, trouble) ||
+                                        law_parameters_read(&ask->parameters, &object, vocab, trouble))) ||
         (json_has(at, "history") && read_history(ask, at, vocab, trouble)))
         return -1;
     if (ask->temperature == 0 && plan->about == BENCH_ABOUT_RULE)
-        return json_trouble(at, trouble,
-                            "temperature 0 is greedy: an argmax, which never calls the drawing rule, so its times "
-                            "are no evidence about the rule; accepted: a temperature above 0, or a plan whose "
-                            "\"about\" is \"parameters\"");
+        return json_trouble(
+            at, trouble,
+            "temperature 0 is greedy: an argmax, which never calls the drawing rule, so its times "
+            "are no evidence about the rule; accepted: a temperature above 0, or a plan whose "
+            "\"about\" is \"parameters\"");
     const char *refused =
         law_parameters_refused(&ask->parameters, ask->temperature == 0 ? 1 : ask->temperature, vocab);
     return refused ? json_trouble(at, trouble, "\"%s\" has a value that no sampler may accept", refused) : 0;
 }
 
-static int read_neighbour(const struct bench_plan *plan, struct bench_cell *cell, const struct json_cursor *at,
-                          struct trouble *trouble)
+static int read_neighbour(const struct bench_plan *plan, struct bench_cell *cell,
+                          const struct json_cursor *at, struct trouble *trouble)
 {
     static const char *const keys[] = {"rows", "one_in", "temperature", "parameters", "history", NULL};
     struct json_cursor object;
@@ -145,8 +146,8 @@ static int read_forks(struct bench_cell *cell, const struct json_cursor *at, str
     cell->samples = (uint32_t)samples;
     const uint32_t largest = cell->batch[cell->batches - 1];
     if (largest * copies * samples > BENCH_ROWS_MAX)
-        return json_trouble(at, trouble, "a call may have %d draws, the largest batch has %lld", BENCH_ROWS_MAX,
-                            (long long)(largest * copies * samples));
+        return json_trouble(at, trouble, "a call may have %d draws, the largest batch has %lld",
+                            BENCH_ROWS_MAX, (long long)(largest * copies * samples));
     return 0;
 }
 
@@ -154,9 +155,9 @@ int bench_cell_read(const struct bench_plan *plan, struct bench_cell *cell, cons
                     struct trouble *trouble)
 {
     static const char *const about_rule[] = {"name", "table", "batches", "temperature", NULL};
-    static const char *const about_parameters[] = {"name",    "table",     "batches", "temperature", "parameters",
-                                                   "history", "neighbour", "copies",  "samples",     "over",
-                                                   NULL};
+    static const char *const about_parameters[] = {"name",       "table",   "batches",   "temperature",
+                                                   "parameters", "history", "neighbour", "copies",
+                                                   "samples",    "over",    NULL};
     const char *name;
     *cell = (struct bench_cell){.copies = 1, .samples = 1};
     cell->neighbour.parameters = law_parameters_none();
@@ -196,6 +197,6 @@ size_t bench_neighbours(const struct bench_cell *cell, uint32_t batch)
 
 bool bench_greedy(const struct bench_cell *cell)
 {
-    return cell->ask.temperature == 0 && (!(cell->neighbours || cell->neighbour_share) ||
-                                          cell->neighbour.temperature == 0);
+    return cell->ask.temperature == 0 &&
+           (!(cell->neighbours || cell->neighbour_share) || cell->neighbour.temperature == 0);
 }

@@ -68,8 +68,8 @@ static double us(double nanoseconds)
     return round(nanoseconds) / 1000;
 }
 
-static cJSON *entry_new(const struct bench_report *report, const char *name, const char *suffix, const char *type,
-                        size_t family, size_t figure)
+static cJSON *entry_new(const struct bench_report *report, const char *name, const char *suffix,
+                        const char *type, size_t family, size_t figure)
 {
     cJSON *entry = cJSON_CreateObject();
     char whole[300];
@@ -92,8 +92,8 @@ static void add_times(cJSON *entry, double real, double cpu, size_t iterations)
     add_text(entry, "time_unit", "us");
 }
 
-static void add_aggregate(cJSON *list, cJSON *entry, const char *name, const char *unit, double real, double cpu,
-                          size_t sessions)
+static void add_aggregate(cJSON *list, cJSON *entry, const char *name, const char *unit, double real,
+                          double cpu, size_t sessions)
 {
     add_text(entry, "aggregate_name", name);
     add_text(entry, "aggregate_unit", unit);

@@ -38,12 +38,16 @@ void bench_report_head(const struct bench_report *report)
     bool queues = false, returns = false;
     if (report->markdown)
         printf("```\n");
-    printf("plan     %s (sha256 %.12s), seed %llu: %u calls after %u, in %u blocks, %u sessions\n", plan->name,
-           plan->sha256, (unsigned long long)plan->seed, plan->calls, plan->warmup, plan->blocks, plan->sessions);
+    printf("plan     %s (sha256 %.12s), seed %llu: %u calls after %u, in %u blocks, %u sessions\n",
+           plan->name, plan->sha256, (unsigned long long)plan->seed, plan->calls, plan->warmup, plan->blocks,
+           plan->sessions);
     for (size_t i = 0; i < bench->suts; i++) {
         const struct sut *sut = &bench->sut[i].sut;
-        printf("[%zu]      %s: %s %s, %s, takes %s, %s\n", i + 1, bench->sut[i].spec.text, sut->name, sut->version,
-               sut->device, sut->dtype == VALUE_F32 ? "f32" : sut->dtype == VALUE_F16 ? "f16" : "bf16",
+        printf("[%zu]      %s: %s %s, %s, takes %s, %s\n", i + 1, bench->sut[i].spec.text, sut->name,
+               sut->version, sut->device,
+               sut->dtype == VALUE_F32   ? "f32"
+               : sut->dtype == VALUE_F16 ? "f16"
+                                         : "bf16",
                handed_over(bench, sut));
         const char *build = frame_get(&sut->hello, "version:build");
         if (build)
@@ -52,13 +56,16 @@ void bench_report_head(const struct bench_report *report)
         returns |= !bench->sut[i].queues;
     }
     machine_print(report->before, report->after);
-    printf("Microseconds a call: median (interquartile spread in %% of it; ! above %.0f), sessions: (largest - smallest "
+    printf("Microseconds a call: median (interquartile spread in %% of it; ! above %.0f), sessions: (largest "
+           "- smallest "
            "median) in %%.\n",
            100 * BENCH_SPREAD_MAX);
     if (returns)
-        puts("On a CPU a call returns when its tokens are there: the host-side figure is the synchronized one, too.");
+        puts("On a CPU a call returns when its tokens are there: the host-side figure is the synchronized "
+             "one, too.");
     if (queues)
-        puts("Of calls that queue: host is call to return behind an empty queue, then behind a full one; synchronized is "
+        puts("Of calls that queue: host is call to return behind an empty queue, then behind a full one; "
+             "synchronized is "
              "until the device is done.");
     if (report->markdown)
         printf("```\n");
@@ -92,16 +99,19 @@ static void row(const struct bench *bench, const struct bench_point *point, enum
     for (size_t c = 0; c < bench->contestants; c++)
         queues |= point->series[c].of[BENCH_SYNC] != NULL;
     grid_add(grid, "%u", point->batch);
-    grid_add(grid, "%s", figure == BENCH_HOST && !queues ? "host = synchronized" : bench_figure_names[figure]);
+    grid_add(grid, "%s",
+             figure == BENCH_HOST && !queues ? "host = synchronized" : bench_figure_names[figure]);
     for (size_t c = 0; c < bench->contestants; c++) {
         const struct bench_summary summary = bench_summarize(bench, &point->series[c], figure),
-                                   first = bench_summarize(bench, &point->series[first_of_sut(bench, c)], figure);
+                                   first =
+                                       bench_summarize(bench, &point->series[first_of_sut(bench, c)], figure);
         if (summary.calls) {
             grid_add(grid, "%s (%.0f%s)", bench_microseconds(summary.quartiles.median), 100 * summary.spread,
                      summary.marked ? "!" : "");
             grid_add(grid, "%.0f", 100 * summary.between);
         } else {
-            grid_add(grid, "%s", point->series[c].state == BENCH_RAN ? "-" : bench_state_names[point->series[c].state]);
+            grid_add(grid, "%s",
+                     point->series[c].state == BENCH_RAN ? "-" : bench_state_names[point->series[c].state]);
             grid_add(grid, "-");
         }
         if (first_of_sut(bench, c) == c)
@@ -162,7 +172,8 @@ size_t bench_report_missing(const struct bench_report *report)
         for (size_t r = 0; r < bench->plan->rules && there && !bench->options.own_rules; r++) {
             bool timed = false;
             for (size_t c = 0; c < bench->contestants; c++)
-                timed |= bench->contestant[c].sut == i && !strcmp(bench->contestant[c].rule, bench->plan->rule[r]);
+                timed |=
+                    bench->contestant[c].sut == i && !strcmp(bench->contestant[c].rule, bench->plan->rule[r]);
             if (!timed)
                 printf("skipped  [%zu] rule %s: the sampler has %s\n", i + 1, bench->plan->rule[r],
                        frame_get(&bench->sut[i].sut.hello, "times"));
@@ -190,7 +201,8 @@ static void claim(const struct bench_report *report, const struct bench_point *p
                                after = bench_summarize(bench, &point->series[new], figure);
     if (!before.calls || !after.calls)
         return;
-    const double saved = before.quartiles.median - after.quartiles.median, step = saved * claimed / (claimed - 1);
+    const double saved = before.quartiles.median - after.quartiles.median,
+                 step = saved * claimed / (claimed - 1);
     printf("claimed  %g: %s, [%zu] %s -> [%zu] %s: ", claimed, point->name, bench->contestant[old].sut + 1,
            bench->contestant[old].label, bench->contestant[new].sut + 1, bench->contestant[new].label);
     if (saved <= 0)

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-double bench_session_median(const struct bench *bench, const struct bench_series *series, enum bench_figure figure,
-                            size_t session)
+double bench_session_median(const struct bench *bench, const struct bench_series *series,
+                            enum bench_figure figure, size_t session)
 {
     return quartiles_of(series->of[figure] + session * bench->plan->calls, bench->plan->calls).median;
 }

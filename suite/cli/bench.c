@@ -36,7 +36,8 @@ static const struct argp_option options[] = {
     {"sut", 's', "SPEC", 0,
      "The sampler, as for run (default reference); may be given several times: side by side, in turn", 0},
     {"vs", KEY_VS, "SPEC", 0,
-     "Hold the sampler against this one: paired and interleaved, each under the rule it was opened with; SAME, "
+     "Hold the sampler against this one: paired and interleaved, each under the rule it was opened with; "
+     "SAME, "
      "FASTER, SLOWER or UNCLEAR",
      0},
     {"plan", 'p', "NAME|FILE", 0, "What to time: bench-38117 (the default), bench-vllm-0.5.0, or a file", 0},
@@ -46,9 +47,12 @@ static const struct argp_option options[] = {
     {"sessions", KEY_SESSIONS, "N", 0, "Sessions, each with fresh workers, instead of the plan's", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "A worker that takes longer for one block hangs (default 300)", 0},
     {"claimed", KEY_CLAIMED, "RATIO", 0,
-     "Of a claimed speed-up of decoding, such as 1.75: the step time that it would need for the saving measured", 0},
+     "Of a claimed speed-up of decoding, such as 1.75: the step time that it would need for the saving "
+     "measured",
+     0},
     {"fail-slower", KEY_LIMIT, "RATIO", 0,
-     "With --vs: exit 1 if the sampler takes more than so many times the other's time, 3 if that is unclear, 0 if it "
+     "With --vs: exit 1 if the sampler takes more than so many times the other's time, 3 if that is unclear, "
+     "0 if it "
      "does not",
      0},
     {"allow-inconclusive", KEY_ALLOW, 0, 0, "Exit 0 where it is unclear", 0},
@@ -58,7 +62,8 @@ static const struct argp_option options[] = {
     {"golden", KEY_GOLDEN, "DIR", 0, "Goldens and plans", 0},
     {0}};
 
-static double number(struct argp_state *state, const char *name, const char *text, double above, const char *what)
+static double number(struct argp_state *state, const char *name, const char *text, double above,
+                     const char *what)
 {
     char *end;
     const double value = strtod(text, &end);
@@ -163,11 +168,12 @@ static int load(struct bench_plan *plan, const struct arguments *arguments, stru
     if (plan->blocks > plan->calls)
         plan->blocks = plan->calls;
     if (arguments->claimed > 0 && plan->about != BENCH_ABOUT_RULE)
-        return trouble_set(trouble, EXIT_USAGE,
-                           "--claimed: plan %s is about parameters, some of its cells at temperature 0: its times are no "
-                           "evidence about the drawing rule; accepted: a plan whose \"about\" is \"rule\", such as "
-                           "bench-38117",
-                           plan->name);
+        return trouble_set(
+            trouble, EXIT_USAGE,
+            "--claimed: plan %s is about parameters, some of its cells at temperature 0: its times are no "
+            "evidence about the drawing rule; accepted: a plan whose \"about\" is \"rule\", such as "
+            "bench-38117",
+            plan->name);
     bool found = false;
     for (size_t i = 0; i < plan->cells; i++)
         found |= !strncmp(plan->cell[i].name, arguments->options.cells, strlen(arguments->options.cells));
@@ -175,9 +181,10 @@ static int load(struct bench_plan *plan, const struct arguments *arguments, stru
         return 0;
     char names[800] = "";
     for (size_t i = 0; i < plan->cells; i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", plan->cell[i].name);
-    return trouble_set(trouble, EXIT_USAGE, "--cell: nothing is called '%s'; there are %s", arguments->options.cells,
-                       names);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+                 plan->cell[i].name);
+    return trouble_set(trouble, EXIT_USAGE, "--cell: nothing is called '%s'; there are %s",
+                       arguments->options.cells, names);
 }
 
 /* DIR/bench.json, whole or not at all. */
@@ -215,10 +222,14 @@ static int decide(const struct arguments *arguments, const struct bench_report *
     for (size_t p = 0; report->comparison && p < bench->points; p++) {
         const struct bench_comparison *made = &report->comparison[p];
         slower += made->past_limit;
-        unclear += arguments->limit > 0 ? !made->past_limit && !made->within_limit
-                                        : made->verdict == BENCH_UNCLEAR;
+        unclear +=
+            arguments->limit > 0 ? !made->past_limit && !made->within_limit : made->verdict == BENCH_UNCLEAR;
     }
-    *word = bench->interrupted ? "interrupted" : errors ? "error" : slower ? "slower" : unclear ? "unclear" : "measured";
+    *word = bench->interrupted ? "interrupted"
+            : errors           ? "error"
+            : slower           ? "slower"
+            : unclear          ? "unclear"
+                               : "measured";
     if (bench->interrupted)
         return EXIT_INTERRUPTED;
     if (errors || slower)
@@ -230,12 +241,16 @@ static int decide(const struct arguments *arguments, const struct bench_report *
     return unclear && !arguments->allow_unclear ? EXIT_INCONCLUSIVE : EXIT_PASS;
 }
 
-static int conclude(const struct arguments *arguments, const struct bench *bench, const struct machine *before)
+static int conclude(const struct arguments *arguments, const struct bench *bench,
+                    const struct machine *before)
 {
     const struct machine after = machine_look();
     struct trouble trouble = {0};
-    struct bench_report report = {
-        .bench = bench, .before = before, .after = &after, .claimed = arguments->claimed, .markdown = arguments->markdown};
+    struct bench_report report = {.bench = bench,
+                                  .before = before,
+                                  .after = &after,
+                                  .claimed = arguments->claimed,
+                                  .markdown = arguments->markdown};
     struct bench_comparison *comparison = NULL;
     if (arguments->vs && bench->contestants == 2) {
         comparison = calloc(bench->points, sizeof *comparison);
@@ -276,16 +291,16 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
 
 int cli_bench(int argc, char **argv)
 {
-    static const struct argp argp = {
-        options,
-        parse,
-        NULL,
-        "Time samplers as a plan says: each call beside the sampler, host-side and synchronized, medians with their "
-        "interquartile spread, in several sessions."
-        "\vEnd-to-end decode throughput and several GPUs are out of scope.",
-        NULL,
-        NULL,
-        NULL};
+    static const struct argp argp = {options,
+                                     parse,
+                                     NULL,
+                                     "Time samplers as a plan says: each call beside the sampler, host-side "
+                                     "and synchronized, medians with their "
+                                     "interquartile spread, in several sessions."
+                                     "\vEnd-to-end decode throughput and several GPUs are out of scope.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
     struct arguments arguments = {
         .plan = "bench-38117", .warmup = -1, .options = {.cells = "", .timeout = 300}};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);

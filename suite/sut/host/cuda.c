@@ -133,8 +133,8 @@ static int chunk_draw(struct cuda *cuda, const struct host_request *request, con
     struct cuda_draws chunk;
     if (chunk_take(cuda, request, temperature, token, &chunk, why) || launches(cuda, request, chunk, why))
         return -1;
-    const char *failed = cuda_copy_out(token, chunk.token, (size_t)request->draws * sizeof *token,
-                                       cuda->device.stream);
+    const char *failed =
+        cuda_copy_out(token, chunk.token, (size_t)request->draws * sizeof *token, cuda->device.stream);
     if (failed)
         host_say(why, "%s", failed);
     return failed ? -1 : 0;
@@ -194,6 +194,7 @@ static enum host_answer cuda_time_begin(void *self, const struct host_request *r
                  chunk_take(cuda, request, cuda->timed_temperature, blank, &cuda->timed, why) ||
                  cuda_time_wait(self, why) != HOST_TOKENS; /* `blank` is read until then */
     cuda->timed.rule = found;
+    cuda->timed.draws = request->draws;
     free(blank);
     if (!failed)
         return HOST_TOKENS;
@@ -215,8 +216,8 @@ static enum host_answer cuda_time_call(void *self, uint64_t index, struct host_t
 static enum host_answer cuda_time_end(void *self, int32_t *token, struct host_text *why)
 {
     struct cuda *cuda = self;
-    const char *failed =
-        cuda_copy_out(token, cuda->timed.token, (size_t)cuda->timed.draws * sizeof *token, cuda->device.stream);
+    const char *failed = cuda_copy_out(token, cuda->timed.token, (size_t)cuda->timed.draws * sizeof *token,
+                                       cuda->device.stream);
     if (failed)
         host_say(why, "%s", failed);
     struct host_text late;
@@ -293,10 +294,8 @@ int host_cuda_open(struct host_sut *sut, const char *word, char **options, int c
     sut->self = host_memory(malloc(sizeof cuda));
     *(struct cuda *)sut->self = cuda;
     sut->sample = cuda_sample;
-    sut->timed = (struct host_timed){.begin = cuda_time_begin,
-                                     .call = cuda_time_call,
-                                     .wait = cuda_time_wait,
-                                     .end = cuda_time_end};
+    sut->timed = (struct host_timed){
+        .begin = cuda_time_begin, .call = cuda_time_call, .wait = cuda_time_wait, .end = cuda_time_end};
     sut->close = cuda_end;
     return builtin_file(sut, why);
 }

@@ -30,7 +30,8 @@ struct plugin {
     int64_t *integers;  /* [INTEGERS, room] */
     uint8_t *kept;      /* [rows, columns] of the message in work, and which rows of it have been answered */
     uint8_t *kept_done; /* [rows] */
-    struct samplegate_call timed_call, timed_lent; /* the call being timed, on the host and as the plug-in sees it */
+    struct samplegate_call timed_call,
+        timed_lent; /* the call being timed, on the host and as the plug-in sees it */
 };
 
 static const char *status_word(int status)

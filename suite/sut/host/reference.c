@@ -130,8 +130,8 @@ static enum host_answer reference_sample(void *self, const struct host_request *
     return answer;
 }
 
-static enum host_answer reference_time_begin(void *self, const struct host_request *request,
-                                             const char *rule, struct host_text *why)
+static enum host_answer reference_time_begin(void *self, const struct host_request *request, const char *rule,
+                                             struct host_text *why)
 {
     struct reference *reference = self;
     const int found = rule ? sampler_rule_of(rule) : (int)reference->rule;

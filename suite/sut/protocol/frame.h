@@ -92,7 +92,8 @@ size_t frame_dtype_bytes(enum frame_dtype dtype);
 /* Build. The string is copied. frame_set_u64 writes a decimal string. Out of memory aborts. */
 void frame_set(struct frame *frame, const char *key, const char *value);
 void frame_set_u64(struct frame *frame, const char *key, uint64_t value);
-void frame_add(struct frame *frame, const char *name, enum frame_dtype dtype, size_t rank, const uint64_t *shape, const void *data);
+void frame_add(struct frame *frame, const char *name, enum frame_dtype dtype, size_t rank,
+               const uint64_t *shape, const void *data);
 
 /* Look up. NULL, or false, if absent (or for u64: not a plain decimal number). */
 const char *frame_get(const struct frame *frame, const char *key);

@@ -23,13 +23,6 @@ and host_time.py lie beside this file. A worker is a file with a class Worker:
             ids = range(call.values.shape[1])
             return [self.random.choices(ids, rows[r])[0] for r in call.row_index]
 
-To be timed (`samplegate bench`) it needs nothing more: sample() is. One that can do better has any of
-    times = "multinomial race"          # rules that prepared() knows, its own first ("own": it has one, without a name)
-    def prepared(self, call, rule):     # prepare a call under one of them (None: its own) and return the function that makes it,
-                                        # or two: the other one runs before each call and is not timed
-    def wait(self):                     # until the device is done, if calls queue there
-    def tokens(self, token):            # token ids of what that function returned
-
 Attributes a worker may add: name, version, device ("cpu"); dtype ("f32", "f16", "bf16": what values are handed over
 as); capabilities (words of "temperature noise seeded top_k top_p min_p penalties logit_bias allowed_mask min_tokens
 kept_out route resolve": what needs a word that is not there is answered "unsupported"); contract (JSON text of its claims); versions
@@ -50,6 +43,13 @@ Where call.kept is not empty, sample() returns (tokens, sets): a set for each of
 (bytes, or anything bytes() takes). values, logit_bias and allowed are the same objects for all calls of a chunk.
 Rows may be padded: values.shape[1] is always the vocabulary, values.row(i) a row of it; whoever reads values.data must
 step by values.stride and leave out what lies behind the vocabulary, as torch.py does with a view.
+
+To be timed (`samplegate bench`) it needs nothing more: sample() is. One that can do better has any of
+    times = "multinomial race"          # rules that prepared() knows, its own first ("own": it has one, without a name)
+    def prepared(self, call, rule):     # prepare a call under one of them (None: its own) and return the function that makes it,
+                                        # or two: the other one runs before each call and is not timed
+    def wait(self):                     # until the device is done, if calls queue there
+    def tokens(self, token):            # token ids of what that function returned
 
 A worker that says how its engine routes requests (word route) and which parameters they end up with (word resolve) has
 ask(question), which returns the answer: dicts as ../engines/ask.h tells them, with plain Python numbers for the tagged
