@@ -23,8 +23,8 @@ static const struct argp_option options[] = {
      "The server's start-up log, which says what was merged from the model's generation_config", 0},
     {"requests", KEY_REQUESTS, "FILE.jsonl", 0,
      "The traffic, one object a line: endpoint (chat, completions, responses, generate), body (as sent), and "
-     "optionally id, arrival, finish (seconds); \"-\" is standard input. Without it: a plain request on each "
-     "endpoint",
+     "optionally id, arrival, finish (seconds), prompt_tokens; \"-\" is standard input. Without it: a plain "
+     "request on each endpoint",
      0},
     {"skip-bad", KEY_SKIP, 0, 0, "Count lines that cannot be read instead of stopping at the first", 0},
     {"json", KEY_JSON, 0, 0, "One object a line: requests, changes of the batch's path, a summary", 0},

@@ -66,8 +66,8 @@ static void bad_lines(void **state)
     child_refused(
         2, "bad.jsonl:2: endpoint: \"chats\" is unknown; accepted: chat, responses, completions, generate");
     child_start("sed 2d bad.jsonl | \"$B\"/samplegate cost --engine vllm-0.5.0 --vocab 10 --requests -");
-    child_refused(2,
-                  "standard input:2: unknown key \"boddy\"; accepted: endpoint, body, id, arrival, finish");
+    child_refused(2, "standard input:2: unknown key \"boddy\"; accepted: endpoint, body, id, arrival, "
+                     "finish, prompt_tokens");
     child_start(COST "--requests bad.jsonl --skip-bad --json");
     child_judged(0, "\"requests\":1,\"refused\":0,\"skipped\":4,");
     child_start(COST "--requests nowhere.jsonl");
