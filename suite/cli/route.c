@@ -52,11 +52,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         route->vs = engine_named(state, "vs", text);
         break;
     case KEY_AS:
-        route->reading = 0;
-        while (route->reading < ENGINE_READINGS && strcmp(engine_reading_names[route->reading], text) != 0)
-            route->reading++;
-        if (route->reading == ENGINE_READINGS)
-            argp_error(state, "--as: '%s' is unknown; accepted: article-port, article-prose, upstream", text);
+        route->reading = cli_reading(state, text);
         break;
     case KEY_CONFIG:
         route->config = text;
