@@ -29,7 +29,7 @@ PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
 MUTANTS  := $(call room,suite/sut/mutants)
 ENGINES  := $(call room,suite/sut/engines)
-JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/checks/boundary suite/checks/dependence suite/checks/determinism suite/checks/replay suite/report suite/route suite/cost suite/cli))
+JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/checks/boundary suite/checks/dependence suite/checks/determinism suite/checks/replay suite/report suite/route suite/cost suite/bench suite/cli))
 TOOLS    := $(call room,suite/tools)
 TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
 
