@@ -23,7 +23,7 @@ COMMON := -std=c11 -fPIC -ffp-contract=off $(WARN) $(DEFINE) -I.
 room = $(filter-out $(foreach d,$(1),$(wildcard $(d)/test_*.c)),$(foreach d,$(1),$(wildcard $(d)/*.c)))
 obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-KERNELS  := $(filter-out kernels/loops.c kernels/cuda_absent.c,$(call room,kernels))
+KERNELS  := $(filter-out kernels/loops.c kernels/weight_loops.c kernels/cuda_absent.c,$(call room,kernels))
 STATS    := $(call room,stats)
 PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
@@ -34,7 +34,7 @@ TOOLS    := $(call room,suite/tools)
 TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
 
 # One source of inner loops, compiled once per instruction set and chosen at run time.
-LOOPS := $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/loops-$(i).o)
+LOOPS := $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/loops-$(i).o $(BUILD)/obj/kernels/weight_loops-$(i).o)
 # gcc interleaves the independent vectors of a group only when asked (10 to 20 % faster); clang does so anyway.
 LOOP_FLAGS   := $(if $(findstring clang,$(shell $(CC) --version)),,-fschedule-insns -fsched-pressure)
 ISA_baseline :=
@@ -80,10 +80,13 @@ $(BUILD)/elementary-host: kernels/elementary_host.cu $(wildcard kernels/*.h)
 	$(say) NVCC $<
 	$(Q)$(NVCC) -std=c++17 -O2 -fmad=false -I. -Xcompiler -Wall,-Wextra,-ffp-contract=off,-mfma -o $@ $<
 
-$(BUILD)/obj/kernels/loops-%.o: kernels/loops.c
+define loops
 	@mkdir -p $(@D)
 	$(say) CC '$< ($*)'
 	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -O3 $(LOOP_FLAGS) $(ISA_$*) -DISA=$* -MMD -MP -c $< -o $@
+endef
+$(BUILD)/obj/kernels/loops-%.o: kernels/loops.c ; $(loops)
+$(BUILD)/obj/kernels/weight_loops-%.o: kernels/weight_loops.c ; $(loops)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
