@@ -53,11 +53,5 @@ enum filter_status filter_parameters_check(const struct filter_parameters *param
 enum filter_status filter_row(const struct filter_rule *rule, const struct filter_parameters *parameters,
                               float *weights, size_t vocab, uint8_t *kept)
 {
-    struct filter_stays stays;
-    enum filter_status status = filter_parameters_check(parameters);
-    if (status != FILTER_OK)
-        return status;
-    status = select_stays(weight_loops_chosen(), rule, parameters, weights, vocab, &stays);
-    select_keep(weight_loops_chosen(), &stays, weights, vocab, kept);
-    return status;
+    return select_row(weight_loops_chosen(), rule, parameters, weights, vocab, kept);
 }

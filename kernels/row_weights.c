@@ -3,30 +3,11 @@
 #include <stdlib.h>
 #include "kernels/row.h"
 #include "kernels/rules.h"
-#include "kernels/softmax.h"
+#include "kernels/select.h"
 
-/* softmax() of softmax.h, the exponentials by the vector loops: the same bits. */
-static void weights_of_logits(struct sampler_row *row, const float *logits, float temperature)
+static void weights_of_logits(const struct sampler_row *row, const float *logits, float temperature)
 {
-    float *const w = row->weights;
-    float largest = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
-    for (size_t i = 0; i < row->vocab; i++) {
-        w[i] = kernel_divide(logits[i], temperature);
-        if (w[i] > largest)
-            largest = w[i];
-    }
-    uint64_t sum = 0;
-    float part[256];
-    for (size_t first = 0; first < row->vocab; first += 256) {
-        const size_t n = row->vocab - first < 256 ? row->vocab - first : 256;
-        for (size_t i = 0; i < n; i++)
-            part[i] = kernel_subtract(w[first + i], largest);
-        row->loops->exp(part, w + first, n);
-        for (size_t i = 0; i < n; i++)
-            sum += fixed_point_of(w[first + i], FIXED_POINT_SUM_BITS);
-    }
-    for (size_t i = 0; i < row->vocab; i++)
-        w[i] = softmax_probability(w[i], sum);
+    weight_loops_of(row->loops->name)->softmax(logits, row->vocab, temperature, row->weights);
 }
 
 static int filters_on(const struct filter_parameters *filter, size_t vocab)
@@ -80,7 +61,8 @@ static int ids_by_weight(struct sampler_row *row)
 struct preparation {
     const struct sampler_parameters *parameters;
     const struct filter_rule *filter_rule;
-    float *logits; /* [vocab] a copy that may be edited; NULL with probabilities */
+    const float *logits; /* [vocab] NULL with probabilities */
+    float *edited;       /* a copy of them, where penalties or filters change them, else NULL */
     float temperature;
     int filtered, temperature_last;
 };
@@ -91,12 +73,12 @@ static enum sampler_status filters_apply(struct sampler_row *row, const struct p
     uint8_t *kept = malloc(row->vocab);
     if (!kept)
         return SAMPLER_NO_MEMORY;
-    *empty = filter_row(p->filter_rule, &p->parameters->filter, row->weights, row->vocab, kept) ==
-             FILTER_NO_WEIGHT;
+    *empty = select_row(weight_loops_of(row->loops->name), p->filter_rule, &p->parameters->filter,
+                        row->weights, row->vocab, kept) == FILTER_NO_WEIGHT;
     if (p->temperature_last && !*empty) {
         for (size_t i = 0; i < row->vocab; i++)
             if (!kept[i])
-                p->logits[i] = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
+                p->edited[i] = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
         weights_of_logits(row, p->logits, p->temperature);
     }
     free(kept);
@@ -110,7 +92,7 @@ static enum sampler_status edits_apply(const struct sampler_row *row, struct pre
         p->parameters->penalty_rule ? p->parameters->penalty_rule : penalty_rule_at(0);
     const float temperature = p->temperature_last ? 1.0f : p->temperature;
     const enum sampler_status status =
-        status_of_penalty(penalty_row(rule, p->parameters->penalties, temperature, p->logits, row->vocab));
+        status_of_penalty(penalty_row(rule, p->parameters->penalties, temperature, p->edited, row->vocab));
     if (!p->temperature_last)
         p->temperature = 1;
     return status;
@@ -152,13 +134,15 @@ enum sampler_status row_weights(struct sampler_row *row, enum sampler_values kin
     };
     p.temperature_last = p.filtered && p.filter_rule->temperature_last && kind == SAMPLER_LOGITS;
     *empty = 0;
-    if (kind == SAMPLER_LOGITS) {
-        p.logits = malloc(row->vocab * sizeof *values);
-        if (!p.logits)
+    if (kind == SAMPLER_LOGITS)
+        p.logits = values;
+    if (kind == SAMPLER_LOGITS && (parameters->penalties || p.temperature_last)) {
+        p.logits = p.edited = malloc(row->vocab * sizeof *values);
+        if (!p.edited)
             return SAMPLER_NO_MEMORY;
-        memcpy(p.logits, values, row->vocab * sizeof *values);
+        memcpy(p.edited, values, row->vocab * sizeof *values);
     }
     const enum sampler_status status = weights_fill(row, &p, values, empty);
-    free(p.logits);
+    free(p.edited);
     return status;
 }

@@ -278,6 +278,19 @@ void select_keep(const struct weight_loops *loops, const struct filter_stays *st
     }
 }
 
+enum filter_status select_row(const struct weight_loops *loops, const struct filter_rule *rule,
+                              const struct filter_parameters *parameters, float *weights, size_t vocab,
+                              uint8_t *kept)
+{
+    struct filter_stays stays;
+    enum filter_status status = filter_parameters_check(parameters);
+    if (status != FILTER_OK)
+        return status;
+    status = select_stays(loops, rule, parameters, weights, vocab, &stays);
+    select_keep(loops, &stays, weights, vocab, kept);
+    return status;
+}
+
 size_t select_ids(const struct weight_loops *loops, const struct filter_stays *stays, const float *weights,
                   size_t vocab, uint32_t *id, size_t capacity)
 {

@@ -23,6 +23,11 @@ enum filter_status select_stays(const struct weight_loops *loops, const struct f
 void select_keep(const struct weight_loops *loops, const struct filter_stays *stays, float *weights,
                  size_t vocab, uint8_t *kept);
 
+/* filter_row() of filter.h. */
+enum filter_status select_row(const struct weight_loops *loops, const struct filter_rule *rule,
+                              const struct filter_parameters *parameters, float *weights, size_t vocab,
+                              uint8_t *kept);
+
 /* The ids that stay, ascending, the first `capacity` of them in id[]; returns how many there are. */
 size_t select_ids(const struct weight_loops *loops, const struct filter_stays *stays, const float *weights,
                   size_t vocab, uint32_t *id, size_t capacity);
