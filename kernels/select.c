@@ -5,13 +5,14 @@
  * total mass at most. A cut below them is found by histograms of keys, eleven bits at a time. All counts and
  * masses are integers, so that nothing depends on how the work is divided. SPDX-License-Identifier: MIT */
 #include "kernels/select.h"
+#include <stdlib.h>
 #include <string.h>
 #include "kernels/filter_scalar.h"
 #include "kernels/loops.h"
 
-#define LIST_COLUMNS 128 /* the largest r */
+#define LIST_COLUMNS 128 /* no more columns are listed */
 #define LIST (64 * LIST_COLUMNS)
-#define LIST_SPARE 8 /* r is so much above top_k, so that the k-th weight is in the list, and not its edge */
+#define LIST_SPARE 8 /* columns more than top_k, so that the k-th weight is in the list, and not its edge */
 #define TILES (FIXED_POINT_VOCAB_MAX / WEIGHT_TILE)
 #define BINS_BITS 11
 #define HIGHEST (KERNEL_INFINITY_BITS - 1)
@@ -29,17 +30,28 @@ const struct weight_loops *weight_loops_chosen(void)
     return loops ? weight_loops_of(loops->name) : &weight_loops_baseline;
 }
 
-/* A row and its heaviest ids. About 100 KB, on the stack. */
+/* What stays: every id whose key is above the pivot, and of those at the pivot, counted by id, number first to end
+ * - 1. */
+struct filter_stays {
+    uint32_t pivot;
+    size_t first, end;
+    size_t split;       /* the number that FILTER_SPLIT shrinks, ... */
+    float split_weight; /* ... to this; 0: none */
+};
+
+/* A row and its heaviest ids. About 130 KB, on the stack. */
 struct selection {
     const struct weight_loops *loops;
     const float *weights;
     size_t vocab;
     int scale;      /* of the masses */
+    double sum;     /* of all weights, within WEIGHT_SUM_ERROR */
     uint32_t bound; /* all weights with keys above it are in the list; HIGHEST: none are, the list is empty */
-    size_t listed;
+    size_t listed;  /* a multiple of 64: weights of 0 fill it */
     size_t columns;
     float column[TILES * WEIGHT_COLUMNS]; /* the largest weight of each */
     float list[LIST];
+    uint32_t list_id[LIST];
 };
 
 /* Number, or mass, of the weights with low < key <= high; of a mass, high is HIGHEST. */
@@ -58,31 +70,38 @@ static uint64_t measure_above(const struct selection *s, int in_mass, uint32_t l
     return s->loops->mass(s->weights, s->vocab, s->scale, low);
 }
 
-/* The r-th largest column becomes the bound. */
+/* Lists what is above a bound that r columns exceed, and no more than twice as many, where ties allow. */
 static void list_fill(struct selection *s, size_t r)
 {
-    uint32_t low = 0, high = HIGHEST; /* the least key with fewer than r columns above it */
+    const size_t most = 2 * r < LIST_COLUMNS ? 2 * r : LIST_COLUMNS;
+    uint32_t low = 0, high = HIGHEST;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (s->loops->find(s->column, s->columns, middle, HIGHEST, NULL, 0) < r)
+        const size_t above = s->loops->find(s->column, s->columns, middle, HIGHEST, NULL, 0);
+        if (above <= most)
             high = middle;
         else
             low = middle + 1;
+        if (above >= r && above <= most)
+            break;
     }
     uint32_t heavy[LIST_COLUMNS];
-    const size_t count = s->loops->find(s->column, s->columns, low, HIGHEST, heavy, LIST_COLUMNS);
+    const size_t count = s->loops->find(s->column, s->columns, high, HIGHEST, heavy, LIST_COLUMNS);
     for (size_t h = 0; h < count; h++) {
-        size_t i = heavy[h] / WEIGHT_COLUMNS * WEIGHT_TILE + heavy[h] % WEIGHT_COLUMNS;
-        const size_t rest = s->vocab - heavy[h] / WEIGHT_COLUMNS * WEIGHT_TILE;
-        const size_t end = i - i % WEIGHT_TILE + (rest < WEIGHT_TILE ? rest : WEIGHT_TILE);
-        for (; i < end; i += WEIGHT_COLUMNS)
-            if (kernel_weight_valid(s->weights[i]) && kernel_bits(s->weights[i]) > low)
-                s->list[s->listed++] = s->weights[i];
+        const size_t tile = heavy[h] / WEIGHT_COLUMNS * WEIGHT_TILE;
+        const size_t end = s->vocab - tile < WEIGHT_TILE ? s->vocab : tile + WEIGHT_TILE;
+        for (size_t i = tile + heavy[h] % WEIGHT_COLUMNS; i < end; i += WEIGHT_COLUMNS)
+            if (kernel_weight_valid(s->weights[i]) && kernel_bits(s->weights[i]) > high) {
+                s->list[s->listed] = s->weights[i];
+                s->list_id[s->listed++] = (uint32_t)i;
+            }
     }
-    s->bound = low;
+    while (s->listed % 64)
+        s->list[s->listed++] = 0;
+    s->bound = high;
 }
 
-/* The least key above which no more than `most` lies; above `low` there is more. In the list, by bisection. */
+/* The least key, from `low` up, above which no more than `most` lies: in the list, by bisection. */
 static uint32_t pivot_in_list(const struct selection *s, int in_mass, uint64_t most, uint32_t low)
 {
     uint32_t high = HIGHEST;
@@ -117,13 +136,16 @@ static uint32_t pivot_in_row(const struct selection *s, int in_mass, uint64_t mo
     }
 }
 
+/* The same wherever it is, but no lower than `low`. */
 static uint32_t pivot_of(const struct selection *s, int in_mass, uint64_t most, uint32_t low)
 {
-    if (low >= s->bound)
-        return pivot_in_list(s, in_mass, most, low);
-    const uint64_t listed = measure_above(s, in_mass, s->bound);
-    if (listed > most)
-        return pivot_in_list(s, in_mass, most, s->bound);
+    const uint32_t edge = low > s->bound ? low : s->bound;
+    const uint64_t listed = measure_above(s, in_mass, edge);
+    if (listed > most || low >= s->bound)
+        return pivot_in_list(s, in_mass, most, edge);
+    /* `most` is less than the whole row's mass. */
+    if (!(in_mass && low == 0) && measure_above(s, in_mass, low) <= most)
+        return low;
     return pivot_in_row(s, in_mass, most, low, s->bound, listed);
 }
 
@@ -149,39 +171,56 @@ static struct filter_stays stays_cut(const struct selection *s, struct filter_st
 static struct filter_stays stays_top_k(const struct selection *s, struct filter_stays stays, uint64_t k,
                                        enum filter_ties ties)
 {
-    const uint32_t low = stays.pivot > s->bound ? stays.pivot : s->bound;
-    struct filter_cut cut = {stays.pivot, 0, 0, ties};
-    if (measure_above(s, 0, low) >= k)
-        cut.pivot = pivot_in_list(s, 0, k - 1, low);
-    else {
-        const uint64_t above = measure_above(s, 0, stays.pivot);
-        if (above + (stays.end - stays.first) <= k)
-            return stays;
-        if (above >= k)
-            cut.pivot = pivot_of(s, 0, k - 1, stays.pivot);
-    }
-    cut.at_pivot = k - measure_above(s, 0, cut.pivot);
+    const uint32_t pivot = pivot_of(s, 0, k - 1, stays.pivot);
+    const struct filter_cut cut = {pivot, k - measure_above(s, 0, pivot), 0, ties};
     return stays_cut(s, stays, &cut);
 }
 
-/* A cut below `least` does not matter. */
-static struct filter_stays stays_top_p(const struct selection *s, struct filter_stays stays, double p,
-                                       const struct filter_rule *rule, uint32_t least)
+/* top_p when no more than `most` may lie above what stays. A cut below `least` does not matter. */
+static struct filter_stays stays_of_most(const struct selection *s, struct filter_stays stays, uint64_t most,
+                                         const struct filter_rule *rule, uint32_t least)
 {
     const struct filter_view view = {s->weights, NULL, s->vocab, s->scale};
-    const uint64_t at = fixed_point_of(kernel_float(stays.pivot), s->scale);
-    uint64_t above = measure_above(s, 1, stays.pivot);
-    const uint64_t most = filter_most(p, above + (stays.end - stays.first) * at, rule->boundary);
-    uint32_t pivot = stays.pivot;
     if (least > stays.pivot && measure_above(s, 1, least - 1) <= most)
         return stays;
-    if (above > most) {
-        pivot = pivot_of(s, 1, most, stays.pivot);
-        above = measure_above(s, 1, pivot);
-    }
+    const uint32_t pivot = pivot_of(s, 1, most, stays.pivot);
+    const uint64_t above = measure_above(s, 1, pivot);
     const struct filter_cut cut =
         filter_top_p_at(&view, pivot, above, most, rule->top_p_ties, rule->boundary);
     return stays_cut(s, stays, &cut);
+}
+
+/* 1 if bounds of the row's sum decide the cut, within the list: no exact total is needed. */
+static int stays_by_bounds(const struct selection *s, struct filter_stays *stays, double p,
+                           const struct filter_rule *rule, uint32_t least)
+{
+    const double units = s->sum * kernel_double_of((uint64_t)(1023 + s->scale) << 52);
+    if (stays->pivot > 0 || !(units < 0x1p63))
+        return 0;
+    /* Half a unit for the rounding of each weight, and more. */
+    const uint64_t total_low = (uint64_t)(units * (1 - WEIGHT_SUM_ERROR)) - s->vocab;
+    const uint64_t total_high = (uint64_t)(units * (1 + WEIGHT_SUM_ERROR)) + s->vocab;
+    const uint64_t most_high = filter_most(p, total_high, rule->boundary);
+    if (least <= s->bound && measure_above(s, 1, s->bound) <= most_high)
+        return 0;
+    const uint64_t most_low = filter_most(p, total_low, rule->boundary);
+    const struct filter_stays low = stays_of_most(s, *stays, most_low, rule, least);
+    const struct filter_stays high = stays_of_most(s, *stays, most_high, rule, least);
+    if (low.pivot != high.pivot || low.first != high.first || low.end != high.end ||
+        low.split_weight != high.split_weight)
+        return 0;
+    *stays = low;
+    return 1;
+}
+
+static struct filter_stays stays_top_p(const struct selection *s, struct filter_stays stays, double p,
+                                       const struct filter_rule *rule, uint32_t least)
+{
+    if (stays_by_bounds(s, &stays, p, rule, least))
+        return stays;
+    const uint64_t at = fixed_point_of(kernel_float(stays.pivot), s->scale);
+    const uint64_t total = measure_above(s, 1, stays.pivot) + (stays.end - stays.first) * at;
+    return stays_of_most(s, stays, filter_most(p, total, rule->boundary), rule, least);
 }
 
 static struct filter_stays stays_both(struct filter_stays a, struct filter_stays b)
@@ -222,43 +261,43 @@ static struct filter_stays stays_of(const struct selection *s, const struct filt
     return stays;
 }
 
-enum filter_status select_stays(const struct weight_loops *loops, const struct filter_rule *rule,
-                                const struct filter_parameters *parameters, const float *weights,
-                                size_t vocab, struct filter_stays *stays)
+static enum filter_status selection_make(struct selection *s, const struct weight_loops *loops,
+                                         const struct filter_rule *rule,
+                                         const struct filter_parameters *parameters, const float *weights,
+                                         size_t vocab, struct filter_stays *stays)
 {
-    struct selection s;
     float largest = 0;
-    s.loops = loops;
-    s.weights = weights;
-    s.vocab = vocab;
-    s.bound = HIGHEST;
-    s.listed = 0;
-    s.columns = (vocab + WEIGHT_TILE - 1) / WEIGHT_TILE * WEIGHT_COLUMNS;
-    loops->largest(weights, vocab, s.column);
-    for (size_t c = 0; c < s.columns; c++)
-        if (s.column[c] > largest)
-            largest = s.column[c];
+    s->loops = loops;
+    s->weights = weights;
+    s->vocab = vocab;
+    s->bound = HIGHEST;
+    s->listed = 0;
+    s->columns = (vocab + WEIGHT_TILE - 1) / WEIGHT_TILE * WEIGHT_COLUMNS;
+    s->sum = loops->largest(weights, vocab, s->column);
+    for (size_t c = 0; c < s->columns; c++)
+        if (s->column[c] > largest)
+            largest = s->column[c];
     *stays = (struct filter_stays){.pivot = HIGHEST};
     if (!(largest > 0))
         return FILTER_NO_WEIGHT;
-    s.scale = fixed_point_scale(largest, FIXED_POINT_CDF_BITS);
+    s->scale = fixed_point_scale(largest, FIXED_POINT_CDF_BITS);
     const uint64_t k = parameters->top_k > 0 ? (uint64_t)parameters->top_k : vocab;
     if (k <= LIST_COLUMNS - LIST_SPARE)
-        list_fill(&s, k + LIST_SPARE);
+        list_fill(s, k + LIST_SPARE);
     else if (parameters->top_p < 1)
-        list_fill(&s, LIST_COLUMNS);
+        list_fill(s, LIST_COLUMNS / 2);
     stays->pivot = 0;
     if (rule->min_p_first)
         *stays = stays_min_p(*stays, parameters->min_p, largest);
-    *stays = stays_of(&s, rule, parameters, *stays);
+    *stays = stays_of(s, rule, parameters, *stays);
     if (!rule->min_p_first)
         *stays = stays_min_p(*stays, parameters->min_p, largest);
     return FILTER_OK;
 }
 
 /* A tile at a time: the ids at the pivot are found before their weights go. */
-void select_keep(const struct weight_loops *loops, const struct filter_stays *stays, float *weights,
-                 size_t vocab, uint8_t *kept)
+static void stays_keep(const struct weight_loops *loops, const struct filter_stays *stays, float *weights,
+                       size_t vocab, uint8_t *kept)
 {
     uint32_t at_pivot[WEIGHT_TILE];
     size_t seen = 0;
@@ -282,33 +321,55 @@ enum filter_status select_row(const struct weight_loops *loops, const struct fil
                               const struct filter_parameters *parameters, float *weights, size_t vocab,
                               uint8_t *kept)
 {
+    struct selection s;
     struct filter_stays stays;
     enum filter_status status = filter_parameters_check(parameters);
     if (status != FILTER_OK)
         return status;
-    status = select_stays(loops, rule, parameters, weights, vocab, &stays);
-    select_keep(loops, &stays, weights, vocab, kept);
+    status = selection_make(&s, loops, rule, parameters, weights, vocab, &stays);
+    stays_keep(loops, &stays, weights, vocab, kept);
     return status;
 }
 
-size_t select_ids(const struct weight_loops *loops, const struct filter_stays *stays, const float *weights,
-                  size_t vocab, uint32_t *id, size_t capacity)
+static int id_compare(const void *a, const void *b)
 {
-    uint32_t found[WEIGHT_TILE];
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static size_t ids_of_list(const struct selection *s, uint32_t low, uint32_t *id)
+{
+    size_t n = 0;
+    for (size_t l = 0; l < s->listed; l++)
+        if (kernel_bits(s->list[l]) > low)
+            id[n++] = s->list_id[l];
+    qsort(id, n, sizeof *id, id_compare);
+    return n;
+}
+
+/* The ids that stay, of those at the pivot or above it, ascending; and from the list where that holds them. */
+static size_t ids_of(const struct selection *s, const struct filter_stays *stays, uint32_t *id)
+{
+    const uint32_t low = stays->end > stays->first ? stays->pivot - 1 : stays->pivot;
+    const size_t n = low >= s->bound ? ids_of_list(s, low, id)
+                                     : s->loops->find(s->weights, s->vocab, low, HIGHEST, id, s->vocab);
     size_t seen = 0, count = 0;
-    for (size_t first = 0; first < vocab; first += WEIGHT_TILE) {
-        const size_t n = vocab - first < WEIGHT_TILE ? vocab - first : WEIGHT_TILE;
-        const uint32_t low = stays->end > stays->first ? stays->pivot - 1 : stays->pivot;
-        const size_t within = loops->find(weights + first, n, low, HIGHEST, found, n);
-        for (size_t f = 0; f < within; f++) {
-            const size_t i = first + found[f];
-            if (kernel_bits(weights[i]) == stays->pivot &&
-                (seen++, seen <= stays->first || seen > stays->end))
-                continue;
-            if (count < capacity)
-                id[count] = (uint32_t)i;
-            count++;
-        }
+    for (size_t l = 0; l < n; l++) {
+        const int at_pivot = kernel_bits(s->weights[id[l]]) == stays->pivot;
+        seen += (size_t)at_pivot;
+        if (!at_pivot || (seen > stays->first && seen <= stays->end))
+            id[count++] = id[l];
     }
     return count;
+}
+
+size_t select_ids(const struct weight_loops *loops, const struct filter_rule *rule,
+                  const struct filter_parameters *parameters, const float *weights, size_t vocab,
+                  uint32_t *id)
+{
+    struct selection s;
+    struct filter_stays stays;
+    if (selection_make(&s, loops, rule, parameters, weights, vocab, &stays) != FILTER_OK)
+        return 0;
+    return ids_of(&s, &stays, id);
 }

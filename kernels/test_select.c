@@ -97,20 +97,19 @@ static void row_fill(enum kind kind, size_t vocab, uint32_t k)
 
 /* One row on one instruction set, or all (isa NULL): what differs from the definition, or NULL. */
 static const char *difference(const char *isa, const struct filter_rule *rule,
-                              const struct filter_parameters *parameters, size_t vocab)
+                              const struct filter_parameters *parameters, size_t vocab,
+                              enum filter_status status)
 {
     const struct weight_loops *loops = weight_loops_of(isa);
-    struct filter_stays stays;
     memcpy(got, row, vocab * sizeof *row);
     memset(got_kept, 0x55, vocab);
-    const enum filter_status status = select_stays(loops, rule, parameters, row, vocab, &stays);
     if (select_row(loops, rule, parameters, got, vocab, got_kept) != status)
         return "status";
     if (memcmp(got_kept, expected_kept, vocab) != 0)
         return "kept";
     if (memcmp(got, expected, vocab * sizeof *got) != 0)
         return "weights";
-    const size_t count = select_ids(loops, &stays, row, vocab, ids, VOCAB_MAX);
+    const size_t count = select_ids(loops, rule, parameters, row, vocab, ids);
     size_t seen = 0;
     for (size_t i = 0; i < vocab; i++)
         if (expected_kept[i] && (seen >= count || ids[seen++] != i))
@@ -122,11 +121,11 @@ static void compare(const struct filter_rule *rule, const struct filter_paramete
                     const char *what)
 {
     memcpy(expected, row, vocab * sizeof *row);
-    filter_row_scalar(rule, parameters, expected, vocab, expected_kept);
+    const enum filter_status status = filter_row_scalar(rule, parameters, expected, vocab, expected_kept);
     for (size_t i = 0; i < COUNT(isas); i++) {
         if (!loops_of(isas[i]))
             continue;
-        const char *differs = difference(isas[i], rule, parameters, vocab);
+        const char *differs = difference(isas[i], rule, parameters, vocab, status);
         if (differs)
             fail_msg("%s, %s, vocab %zu, k %lld, p %a, min_p %a, rule %s %d %d %d %d %d: other %s", isas[i],
                      what, vocab, (long long)parameters->top_k, parameters->top_p, parameters->min_p,

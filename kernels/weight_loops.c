@@ -1,27 +1,32 @@
 /* weight_loops.c: loops over one row's weights, compiled once for each instruction set with -DISA=baseline,
  * avx2 or avx512.
  *
- * Written with the vector types of gcc and clang: 64 bytes at a time, cut to what the machine has. A weight as
+ * The vector types of gcc and clang, as wide as the machine's; intrinsics where these have no words. A weight as
  * an integer of units of 2^-scale (fixed_point_of) is made in double arithmetic, all of it exact: the weight
  * times 2^scale has 24 bits; 2^-30 turns halves up and moves nothing else, because a value just below a half is
- * at least 2^-25 below it; adding 2^52 rounds to an integer. SPDX-License-Identifier: MIT */
+ * at least 2^-25 below it; adding to 2^52 rounds to an integer. SPDX-License-Identifier: MIT */
 #include "kernels/weight_loops.h"
 #include "kernels/arithmetic_double.h"
 #include "kernels/softmax.h"
+#if defined(__AVX512F__) || defined(__AVX2__)
+#    include <immintrin.h>
+#endif
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
 
-typedef int32_t ints __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float floats __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t eight_ints __attribute__((vector_size(32), aligned(4), may_alias));
-typedef double doubles __attribute__((vector_size(64)));
-typedef int64_t longs __attribute__((vector_size(64)));
-typedef uint64_t unsigned_longs __attribute__((vector_size(64)));
-#define LANES 16
+#if defined(__AVX512F__)
+#    define BYTES 64
+#elif defined(__AVX2__)
+#    define BYTES 32
+#else
+#    define BYTES 16
+#endif
+#define LANES (BYTES / 4)
+typedef int32_t ints __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef float floats __attribute__((vector_size(BYTES), aligned(4), may_alias));
 
 /* As signed integers, negative weights lie below 0 and what is infinite or NaN from here up. */
 #define END ((int32_t)KERNEL_INFINITY_BITS)
@@ -31,51 +36,102 @@ static inline uint32_t key_of(float weight)
     return kernel_weight_valid(weight) ? kernel_bits(weight) : 0;
 }
 
-static void largest(const float *weights, size_t vocab, float *out)
+static double largest(const float *weights, size_t vocab, float *out)
 {
+    double total = 0;
     for (; vocab >= WEIGHT_TILE; weights += WEIGHT_TILE, vocab -= WEIGHT_TILE, out += WEIGHT_COLUMNS) {
-        ints lead[4] = {{0}, {0}, {0}, {0}};
+        ints lead[WEIGHT_COLUMNS / LANES];
+        floats sum[WEIGHT_COLUMNS / LANES];
+        float part[WEIGHT_COLUMNS];
+        memset(lead, 0, sizeof lead);
+        memset(sum, 0, sizeof sum);
         for (size_t row = 0; row < WEIGHT_TILE; row += WEIGHT_COLUMNS)
-            for (size_t v = 0; v < 4; v++) {
-                const ints key = *(const ints *)(weights + row + v * LANES);
-                const ints larger = (key > lead[v]) & (key < END);
+            for (size_t v = 0; v < WEIGHT_COLUMNS / LANES; v++) {
+                ints key = *(const ints *)(weights + row + v * LANES);
+                key &= (key > 0) & (key < END);
+                const ints larger = key > lead[v];
                 lead[v] = (key & larger) | (lead[v] & ~larger);
+                sum[v] += (floats)key;
             }
         memcpy(out, lead, sizeof lead);
+        memcpy(part, sum, sizeof sum);
+        for (size_t half = WEIGHT_COLUMNS / 2; half > 0; half /= 2)
+            for (size_t c = 0; c < half; c++)
+                part[c] += part[c + half];
+        total += (double)part[0];
     }
     if (vocab)
         memset(out, 0, WEIGHT_COLUMNS * sizeof *out);
-    for (size_t i = 0; i < vocab; i++) {
-        if (kernel_weight_valid(weights[i]) && weights[i] > out[i % WEIGHT_COLUMNS])
-            out[i % WEIGHT_COLUMNS] = weights[i];
-    }
+    for (size_t i = 0; i < vocab; i++)
+        if (kernel_weight_valid(weights[i])) {
+            total += (double)weights[i];
+            if (weights[i] > out[i % WEIGHT_COLUMNS])
+                out[i % WEIGHT_COLUMNS] = weights[i];
+        }
+    return total;
 }
-
-/* The low 52 bits of the result are the units of each weight; those above are the same for all. */
-#define ROUNDED(eight, unit) ((__builtin_convertvector(eight, doubles) * (unit) + 0x1p-30) + 0x1p52)
-#define UNITS_BITS UINT64_C(0x000fffffffffffff)
 
 static inline double unit_of(int scale)
 {
     return kernel_double_of((uint64_t)(1023 + scale) << 52);
 }
 
+/* Sums of units as doubles in [2^52, 2^53): a weight is below 2^44, so 128 additions are always exact. Each adds
+ * `weight * unit + 2^-30`, rounded to an integer by the addition itself; it is never a tie. */
+#define SUM_START 0x1p52
+#define SUM_STEPS 128
+#define SUMS 4 /* chains of additions */
+#if defined(__AVX512F__)
+typedef __m512d sums;
+#    define SUM_SET _mm512_set1_pd
+static inline sums sum_add(sums sum, const float *weights, int32_t low, sums unit)
+{
+    const __m256i key = _mm256_loadu_si256((const __m256i *)weights);
+    const __mmask8 above = _mm256_cmpgt_epi32_mask(key, _mm256_set1_epi32(low));
+    const __mmask8 within = _mm256_mask_cmplt_epi32_mask(above, key, _mm256_set1_epi32(END));
+    const sums weight = _mm512_maskz_cvtps_pd(within, _mm256_castsi256_ps(key));
+    return _mm512_add_pd(sum, _mm512_fmadd_pd(weight, unit, _mm512_set1_pd(0x1p-30)));
+}
+#elif defined(__AVX2__)
+typedef __m256d sums;
+#    define SUM_SET _mm256_set1_pd
+static inline sums sum_add(sums sum, const float *weights, int32_t low, sums unit)
+{
+    const __m128i key = _mm_loadu_si128((const __m128i *)weights);
+    const __m128i above = _mm_and_si128(key, _mm_cmpgt_epi32(key, _mm_set1_epi32(low)));
+    const __m128i within = _mm_and_si128(above, _mm_cmpgt_epi32(_mm_set1_epi32(END), key));
+    const sums weight = _mm256_cvtps_pd(_mm_castsi128_ps(within));
+    return _mm256_add_pd(sum, _mm256_fmadd_pd(weight, unit, _mm256_set1_pd(0x1p-30)));
+}
+#else
+typedef double sums;
+#    define SUM_SET(x) (x)
+static inline sums sum_add(sums sum, const float *weights, int32_t low, sums unit)
+{
+    const int32_t key = (int32_t)kernel_bits(*weights);
+    const uint32_t within = kernel_mask((key > low) & (key < END));
+    return sum + ((double)kernel_float((uint32_t)key & within) * unit + 0x1p-30);
+}
+#endif
+#define SUM_LANES (sizeof(sums) / sizeof(double))
+
 static uint64_t mass(const float *weights, size_t vocab, int scale, uint32_t low)
 {
-    const double unit = unit_of(scale);
-    unsigned_longs sum[2] = {{0}, {0}};
-    size_t i = 0;
-    for (; i + LANES <= vocab; i += LANES)
-        for (size_t half = 0; half < 2; half++) {
-            const eight_ints key = *(const eight_ints *)(weights + i + 8 * half);
-            const eight_ints within = (key > (int32_t)low) & (key < END);
-            const doubles rounded = ROUNDED((eight_floats)(key & within), unit);
-            sum[half] += (unsigned_longs)rounded;
-        }
+    const sums unit = SUM_SET(unit_of(scale));
     uint64_t total = 0;
-    for (size_t l = 0; l < 8; l++)
-        total += sum[0][l] + sum[1][l];
-    total -= (uint64_t)i * kernel_double_bits(0x1p52); /* modulo 2^64 */
+    size_t i = 0;
+    while (vocab - i >= SUMS * SUM_LANES) {
+        double part[SUMS * SUM_LANES];
+        sums sum[SUMS];
+        for (size_t c = 0; c < SUMS; c++)
+            sum[c] = SUM_SET(SUM_START);
+        for (int step = 0; step < SUM_STEPS && vocab - i >= SUMS * SUM_LANES; step++)
+            for (size_t c = 0; c < SUMS; c++, i += SUM_LANES)
+                sum[c] = sum_add(sum[c], weights + i, (int32_t)low, unit);
+        memcpy(part, sum, sizeof sum);
+        for (size_t l = 0; l < SUMS * SUM_LANES; l++)
+            total += (uint64_t)(part[l] - SUM_START);
+    }
     for (; i < vocab; i++)
         if (key_of(weights[i]) > low)
             total += fixed_point_of(weights[i], scale);
@@ -83,18 +139,15 @@ static uint64_t mass(const float *weights, size_t vocab, int scale, uint32_t low
 }
 
 /* Bit i: low < key of weights[i] <= high, for 64 weights. */
-#if defined(__AVX512F__) || defined(__AVX2__)
-#    include <immintrin.h>
-#endif
 static inline uint64_t within_of(const float *weights, int32_t low, int32_t high)
 {
     uint64_t within = 0;
 #ifdef __AVX512F__
     for (size_t v = 0; v < 4; v++) {
-        const __m512i key = _mm512_loadu_si512(weights + v * LANES);
+        const __m512i key = _mm512_loadu_si512(weights + v * 16);
         const __mmask16 above = _mm512_cmpgt_epi32_mask(key, _mm512_set1_epi32(low));
         const __mmask16 both = _mm512_mask_cmple_epi32_mask(above, key, _mm512_set1_epi32(high));
-        within |= (uint64_t)both << (v * LANES);
+        within |= (uint64_t)both << (v * 16);
     }
 #elif defined(__AVX2__)
     for (size_t v = 0; v < 8; v++) {
@@ -155,7 +208,7 @@ static void histogram_dense(const float *weights, uint32_t low, uint32_t high, i
         const uint32_t within = kernel_mask((int32_t)key > (int32_t)low) & kernel_mask(key <= high);
         const float weight = kernel_float(key & within);
         const uint64_t mass_units =
-            kernel_double_bits(((double)weight * unit + 0x1p-30) + 0x1p52) & UNITS_BITS;
+            kernel_double_bits(((double)weight * unit + 0x1p-30) + 0x1p52) & 0x000fffffffffffff;
         index[i] = ((key - low - 1) & within) >> shift;
         units[i] = in_mass ? mass_units : within & 1;
     }
@@ -223,9 +276,13 @@ static void softmax_by_vectors(const float *restrict logits, size_t vocab, float
         scaled = probability;
     }
     const float top = largest_value(scaled, vocab);
-    for (size_t i = 0; i < vocab; i++)
-        probability[i] = elementary_exp(kernel_subtract(scaled[i], top));
-    const uint64_t sum = mass(probability, vocab, FIXED_POINT_SUM_BITS, 0);
+    uint64_t sum = 0;
+    for (size_t first = 0; first < vocab; first += 2048) { /* the first cache holds a part */
+        const size_t end = vocab - first < 2048 ? vocab : first + 2048;
+        for (size_t i = first; i < end; i++)
+            probability[i] = elementary_exp(kernel_subtract(scaled[i], top));
+        sum += mass(probability + first, end - first, FIXED_POINT_SUM_BITS, 0);
+    }
     const float divisor = kernel_multiply((float)sum, 0x1p-43f);
     for (size_t i = 0; i < vocab; i++) {
         const uint32_t nan =
