@@ -266,17 +266,15 @@ static enum filter_status selection_make(struct selection *s, const struct weigh
                                          const struct filter_parameters *parameters, const float *weights,
                                          size_t vocab, struct filter_stays *stays)
 {
-    float largest = 0;
     s->loops = loops;
     s->weights = weights;
     s->vocab = vocab;
     s->bound = HIGHEST;
     s->listed = 0;
     s->columns = (vocab + WEIGHT_TILE - 1) / WEIGHT_TILE * WEIGHT_COLUMNS;
-    s->sum = loops->largest(weights, vocab, s->column);
-    for (size_t c = 0; c < s->columns; c++)
-        if (s->column[c] > largest)
-            largest = s->column[c];
+    const struct weight_summary summary = loops->columns(weights, vocab, s->column);
+    const float largest = summary.largest;
+    s->sum = summary.sum;
     *stays = (struct filter_stays){.pivot = HIGHEST};
     if (!(largest > 0))
         return FILTER_NO_WEIGHT;

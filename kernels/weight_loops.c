@@ -26,6 +26,7 @@
 #endif
 #define LANES (BYTES / 4)
 typedef int32_t ints __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef uint32_t unsigned_ints __attribute__((vector_size(BYTES), aligned(4), may_alias));
 typedef float floats __attribute__((vector_size(BYTES), aligned(4), may_alias));
 
 /* As signed integers, negative weights lie below 0 and what is infinite or NaN from here up. */
@@ -36,10 +37,39 @@ static inline uint32_t key_of(float weight)
     return kernel_weight_valid(weight) ? kernel_bits(weight) : 0;
 }
 
-static double largest(const float *weights, size_t vocab, float *out)
+static inline ints ints_max(ints a, ints b)
 {
-    double total = 0;
-    for (; vocab >= WEIGHT_TILE; weights += WEIGHT_TILE, vocab -= WEIGHT_TILE, out += WEIGHT_COLUMNS) {
+#if defined(__AVX512F__)
+    return (ints)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (ints)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    return (a & (a > b)) | (b & ~(a > b));
+#endif
+}
+
+/* What does not fill a tile. */
+static void columns_rest(const float *weights, size_t vocab, float *largest, struct weight_summary *summary)
+{
+    memset(largest, 0, WEIGHT_COLUMNS * sizeof *largest);
+    for (size_t i = 0; i < vocab; i++)
+        if (kernel_weight_valid(weights[i])) {
+            summary->sum += (double)weights[i];
+            if (weights[i] > largest[i % WEIGHT_COLUMNS])
+                largest[i % WEIGHT_COLUMNS] = weights[i];
+        }
+    for (size_t c = 0; c < WEIGHT_COLUMNS; c++)
+        if (largest[c] > summary->largest)
+            summary->largest = largest[c];
+}
+
+static struct weight_summary columns(const float *weights, size_t vocab, float *largest)
+{
+    struct weight_summary summary = {0, 0};
+    double sums[WEIGHT_COLUMNS] = {0};
+    ints top = {0};
+    float of_top[LANES];
+    for (; vocab >= WEIGHT_TILE; weights += WEIGHT_TILE, vocab -= WEIGHT_TILE, largest += WEIGHT_COLUMNS) {
         ints lead[WEIGHT_COLUMNS / LANES];
         floats sum[WEIGHT_COLUMNS / LANES];
         float part[WEIGHT_COLUMNS];
@@ -48,27 +78,26 @@ static double largest(const float *weights, size_t vocab, float *out)
         for (size_t row = 0; row < WEIGHT_TILE; row += WEIGHT_COLUMNS)
             for (size_t v = 0; v < WEIGHT_COLUMNS / LANES; v++) {
                 ints key = *(const ints *)(weights + row + v * LANES);
-                key &= (key > 0) & (key < END);
-                const ints larger = key > lead[v];
-                lead[v] = (key & larger) | (lead[v] & ~larger);
+                key &= (unsigned_ints)key < KERNEL_INFINITY_BITS; /* negative ones are large as unsigned */
+                lead[v] = ints_max(lead[v], key);
                 sum[v] += (floats)key;
             }
-        memcpy(out, lead, sizeof lead);
+        memcpy(largest, lead, sizeof lead);
         memcpy(part, sum, sizeof sum);
-        for (size_t half = WEIGHT_COLUMNS / 2; half > 0; half /= 2)
-            for (size_t c = 0; c < half; c++)
-                part[c] += part[c + half];
-        total += (double)part[0];
+        for (size_t v = 0; v < WEIGHT_COLUMNS / LANES; v++)
+            top = ints_max(top, lead[v]);
+        for (size_t c = 0; c < WEIGHT_COLUMNS; c++)
+            sums[c] += (double)part[c];
     }
+    memcpy(of_top, &top, sizeof top);
+    for (size_t l = 0; l < LANES; l++)
+        if (of_top[l] > summary.largest)
+            summary.largest = of_top[l];
+    for (size_t c = 0; c < WEIGHT_COLUMNS; c++)
+        summary.sum += sums[c];
     if (vocab)
-        memset(out, 0, WEIGHT_COLUMNS * sizeof *out);
-    for (size_t i = 0; i < vocab; i++)
-        if (kernel_weight_valid(weights[i])) {
-            total += (double)weights[i];
-            if (weights[i] > out[i % WEIGHT_COLUMNS])
-                out[i % WEIGHT_COLUMNS] = weights[i];
-        }
-    return total;
+        columns_rest(weights, vocab, largest, &summary);
+    return summary;
 }
 
 static inline double unit_of(int scale)
@@ -293,5 +322,5 @@ static void softmax_by_vectors(const float *restrict logits, size_t vocab, float
 }
 
 const struct weight_loops PASTE(weight_loops_, ISA) = {
-    TEXT(ISA), softmax_by_vectors, largest, mass, find, histogram, keep,
+    TEXT(ISA), softmax_by_vectors, columns, mass, find, histogram, keep,
 };

@@ -12,16 +12,19 @@
 #define WEIGHT_COLUMNS 64
 #define WEIGHT_TILE (64 * WEIGHT_COLUMNS)
 
-/* 69 additions of fp32 on any path through a tile, each within 2^-24: 4.2e-6, and a little for the rest. */
-#define WEIGHT_SUM_ERROR 0x1p-17
+/* Summed in fp32 down the columns of each tile, 63 additions, each within 2^-24; then in double. */
+#define WEIGHT_SUM_ERROR 0x1p-18
+struct weight_summary {
+    float largest; /* 0: no weight is positive and finite */
+    double sum;    /* within WEIGHT_SUM_ERROR times itself; may be +inf */
+};
 
 struct weight_loops {
     const char *name;
     /* softmax() of softmax.h; not in place. */
     void (*softmax)(const float *logits, size_t vocab, float temperature, float *probability);
-    /* largest[64 * tiles]: the largest weight of each column of each tile; 0 if it has none. Returns the sum of
-     * the row, in fp32 first, so within WEIGHT_SUM_ERROR times itself; +inf if that overflows. */
-    double (*largest)(const float *weights, size_t vocab, float *largest);
+    /* largest[64 * tiles]: the largest weight of each column of each tile; 0 if it has none. */
+    struct weight_summary (*columns)(const float *weights, size_t vocab, float *largest);
     /* Sum of fixed_point_of(weight, scale) over low < key. scale must put every weight below 2^44. */
     uint64_t (*mass)(const float *weights, size_t vocab, int scale, uint32_t low);
     /* Number of ids with low < key <= high; the first `capacity` of them, ascending, go to id[]. */
