@@ -86,6 +86,8 @@ define loops
 	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -O3 $(LOOP_FLAGS) $(ISA_$*) -DISA=$* -MMD -MP -c $< -o $@
 endef
 $(BUILD)/obj/kernels/loops-%.o: kernels/loops.c ; $(loops)
+$(BUILD)/obj/kernels/weight_loops-halves-%.o: CPPFLAGS += -DHALVES_UP=0
+$(BUILD)/obj/kernels/weight_loops-halves-%.o: kernels/weight_loops.c ; $(loops)
 $(BUILD)/obj/kernels/weight_loops-%.o: kernels/weight_loops.c ; $(loops)
 
 $(BUILD)/obj/%.o: %.c
@@ -157,6 +159,15 @@ $(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
 	$(call link,-pthread,-lcmocka $(GSL))
 $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka $(CJSON) $(CRYPTO) $(GSL))
+
+# test_select on selection with a planted defect, which comes before the archive.
+$(BUILD)/obj/kernels/select-sum.o: kernels/select.c
+	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -DWEIGHT_SUM_ERROR=0 -MMD -MP -c $< -o $@
+$(BUILD)/tests/select-defect-sum: $(BUILD)/obj/kernels/test_select.o $(BUILD)/obj/kernels/select-sum.o $(BUILD)/libkernels.a
+	$(call link,-pthread,-lcmocka -lm)
+$(BUILD)/tests/select-defect-halves: $(BUILD)/obj/kernels/test_select.o $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/weight_loops-halves-$(i).o) $(BUILD)/libkernels.a
+	$(call link,-pthread,-lcmocka -lm)
+$(BUILD)/tests/kernels/test_select_defect: | $(BUILD)/tests/select-defect-sum $(BUILD)/tests/select-defect-halves
 
 # What these tests start or load must be there, but is not linked in.
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so

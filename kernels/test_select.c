@@ -40,6 +40,13 @@ enum kind {
     KINDS
 };
 
+/* SAMPLEGATE_EXHAUSTIVE=1: more of everything. */
+static int exhaustive(void)
+{
+    const char *value = getenv("SAMPLEGATE_EXHAUSTIVE");
+    return value && strcmp(value, "1") == 0;
+}
+
 static uint32_t word_at(uint32_t k, size_t i)
 {
     return philox_word(7, PHILOX_STREAM_TABLE, k, (uint32_t)i);
@@ -162,7 +169,7 @@ static void every_kind(void **state)
     static const double min_ps[] = {0, 0, 0.05, 1e-6, 1, 1e-44, -0.0};
     for (uint32_t kind = 0; kind < KINDS; kind++)
         for (size_t v = 0; v < COUNT(vocabs); v++)
-            for (uint32_t round = 0; round < 12; round++) {
+            for (uint32_t round = 0; round < (exhaustive() ? 600u : 12u); round++) {
                 const uint32_t k = kind << 16 | (uint32_t)v << 8 | round, word = word_at(k, VOCAB_MAX + 1);
                 const struct filter_rule rule = rule_of(word_at(k, VOCAB_MAX + 2));
                 const struct filter_parameters parameters = {ks[word % COUNT(ks)], ps[word / 16 % COUNT(ps)],
@@ -178,7 +185,7 @@ static void every_kind(void **state)
 static void every_boundary(void **state)
 {
     (void)state;
-    for (uint32_t round = 0; round < 40; round++) {
+    for (uint32_t round = 0; round < (exhaustive() ? 2000u : 40u); round++) {
         const size_t vocab = 1 + word_at(round, 0) % 90;
         uint64_t total = 0;
         for (size_t i = 0; i < vocab; i++)
@@ -203,8 +210,50 @@ static void every_boundary(void **state)
     }
 }
 
-/* A wide row in one stroke: masses above every id are those of a sorted row, p on and beside some of them. */
+/* p on the mass above one id of a wide row, and a step of a double to either side: a unit of 2^-44 decides. */
+static void unit_boundaries(size_t vocab, uint32_t k)
+{
+    float largest = 0;
+    for (size_t i = 0; i < vocab; i++)
+        if (kernel_weight_valid(row[i]) && row[i] > largest)
+            largest = row[i];
+    if (largest == 0)
+        return;
+    memset(expected_kept, FILTER_KEPT, vocab);
+    const struct filter_view view = {row, expected_kept, vocab,
+                                     fixed_point_scale(largest, FIXED_POINT_CDF_BITS)};
+    const uint64_t total = filter_mass_above(&view, 0);
+    for (uint32_t round = 0; round < 6; round++) {
+        const uint32_t word = word_at(k, VOCAB_MAX + 10 + round);
+        const uint64_t rank = round < 3 ? 1 + word % 19 : 1 + word % vocab;
+        const struct filter_cut cut = filter_top_k(&view, rank, FILTER_TIES_ALL);
+        const uint64_t above = filter_mass_above(&view, cut.pivot);
+        const double share = (double)above / (double)total;
+        const double ps[] = {share, nextafter(share, 0), nextafter(share, 2)};
+        for (size_t j = 0; j < COUNT(ps); j++) {
+            const struct filter_parameters parameters = {round < 3 ? 20 : -1, ps[j], 0};
+            const struct filter_rule rule = rule_of(round < 2 ? 0 : word >> 8);
+            if (ps[j] > 0 && ps[j] < 1)
+                compare(&rule, &parameters, vocab, "unit");
+            memset(expected_kept, FILTER_KEPT, vocab);
+        }
+    }
+}
+
 static void wide_boundaries(void **state)
+{
+    (void)state;
+    static const size_t wide[] = {32768, 50257, 128256, 151936, VOCAB_MAX};
+    static const enum kind kinds[] = {KIND_WIDE,   KIND_STEEP, KIND_NARROW,
+                                      KIND_LEVELS, KIND_ODD,   KIND_DESCENDING};
+    for (uint32_t k = 0; k < COUNT(kinds); k++)
+        for (size_t v = k % 2; v < (exhaustive() ? COUNT(wide) : 3); v += exhaustive() ? 1 : 2) {
+            row_fill(kinds[k], wide[v], 50 + k);
+            unit_boundaries(wide[v], 50 + k);
+        }
+}
+
+static void wide_rows(void **state)
 {
     (void)state;
     static const size_t wide[] = {32768, 50257, 128256, 151936, VOCAB_MAX};
@@ -247,10 +296,8 @@ static void softmax_as_defined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind),
-        cmocka_unit_test(every_boundary),
-        cmocka_unit_test(wide_boundaries),
-        cmocka_unit_test(softmax_as_defined),
+        cmocka_unit_test(every_kind),      cmocka_unit_test(every_boundary),     cmocka_unit_test(wide_rows),
+        cmocka_unit_test(wide_boundaries), cmocka_unit_test(softmax_as_defined),
     };
     return cmocka_run_group_tests_name("select", tests, NULL, NULL);
 }

@@ -12,6 +12,10 @@
 #    include <immintrin.h>
 #endif
 
+#ifndef HALVES_UP
+#    define HALVES_UP 0x1p-30
+#endif
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define TEXT_(a) #a
@@ -106,7 +110,7 @@ static inline double unit_of(int scale)
 }
 
 /* Sums of units as doubles in [2^52, 2^53): a weight is below 2^44, so 128 additions are always exact. Each adds
- * `weight * unit + 2^-30`, rounded to an integer by the addition itself; it is never a tie. */
+ * `weight * unit + HALVES_UP`, rounded to an integer by the addition itself; it is never a tie. */
 #define SUM_START 0x1p52
 #define SUM_STEPS 128
 #define SUMS 4 /* chains of additions */
@@ -119,7 +123,7 @@ static inline sums sum_add(sums sum, const float *weights, int32_t low, sums uni
     const __mmask8 above = _mm256_cmpgt_epi32_mask(key, _mm256_set1_epi32(low));
     const __mmask8 within = _mm256_mask_cmplt_epi32_mask(above, key, _mm256_set1_epi32(END));
     const sums weight = _mm512_maskz_cvtps_pd(within, _mm256_castsi256_ps(key));
-    return _mm512_add_pd(sum, _mm512_fmadd_pd(weight, unit, _mm512_set1_pd(0x1p-30)));
+    return _mm512_add_pd(sum, _mm512_fmadd_pd(weight, unit, _mm512_set1_pd(HALVES_UP)));
 }
 #elif defined(__AVX2__)
 typedef __m256d sums;
@@ -130,7 +134,7 @@ static inline sums sum_add(sums sum, const float *weights, int32_t low, sums uni
     const __m128i above = _mm_and_si128(key, _mm_cmpgt_epi32(key, _mm_set1_epi32(low)));
     const __m128i within = _mm_and_si128(above, _mm_cmpgt_epi32(_mm_set1_epi32(END), key));
     const sums weight = _mm256_cvtps_pd(_mm_castsi128_ps(within));
-    return _mm256_add_pd(sum, _mm256_fmadd_pd(weight, unit, _mm256_set1_pd(0x1p-30)));
+    return _mm256_add_pd(sum, _mm256_fmadd_pd(weight, unit, _mm256_set1_pd(HALVES_UP)));
 }
 #else
 typedef double sums;
@@ -139,7 +143,7 @@ static inline sums sum_add(sums sum, const float *weights, int32_t low, sums uni
 {
     const int32_t key = (int32_t)kernel_bits(*weights);
     const uint32_t within = kernel_mask((key > low) & (key < END));
-    return sum + ((double)kernel_float((uint32_t)key & within) * unit + 0x1p-30);
+    return sum + ((double)kernel_float((uint32_t)key & within) * unit + HALVES_UP);
 }
 #endif
 #define SUM_LANES (sizeof(sums) / sizeof(double))
@@ -237,7 +241,7 @@ static void histogram_dense(const float *weights, uint32_t low, uint32_t high, i
         const uint32_t within = kernel_mask((int32_t)key > (int32_t)low) & kernel_mask(key <= high);
         const float weight = kernel_float(key & within);
         const uint64_t mass_units =
-            kernel_double_bits(((double)weight * unit + 0x1p-30) + 0x1p52) & 0x000fffffffffffff;
+            kernel_double_bits(((double)weight * unit + HALVES_UP) + 0x1p52) & 0x000fffffffffffff;
         index[i] = ((key - low - 1) & within) >> shift;
         units[i] = in_mass ? mass_units : within & 1;
     }

@@ -13,7 +13,9 @@
 #define WEIGHT_TILE (64 * WEIGHT_COLUMNS)
 
 /* Summed in fp32 down the columns of each tile, 63 additions, each within 2^-24; then in double. */
-#define WEIGHT_SUM_ERROR 0x1p-18
+#ifndef WEIGHT_SUM_ERROR
+#    define WEIGHT_SUM_ERROR 0x1p-18
+#endif
 struct weight_summary {
     float largest; /* 0: no weight is positive and finite */
     double sum;    /* within WEIGHT_SUM_ERROR times itself; may be +inf */
