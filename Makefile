@@ -124,6 +124,10 @@ $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
 $(BUILD)/libmutants.a:  $(call obj,$(MUTANTS))          ; $(archive)
 $(BUILD)/libcuda-shim.a: $(patsubst %.cu,$(BUILD)/obj/%.shim.o,$(CUDA)) ; $(archive)
 
+# For ci/bench_select.py, which calls it from Python.
+$(BUILD)/libkernels.so: $(call obj,$(KERNELS)) $(LOOPS)
+	$(call link,-shared -pthread,-lm)
+
 define link
 	@mkdir -p $(@D)
 	$(say) LD $@
