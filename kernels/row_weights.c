@@ -31,28 +31,40 @@ static enum sampler_status status_of_penalty(enum penalty_status status)
     }
 }
 
-static int key_compare(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Heaviest first, the lowest id first among equals; what cannot be drawn comes last. */
+/* Heaviest first, the lowest id first among equals; what cannot be drawn comes last. A radix sort keeps the order
+ * of equals. */
 static int ids_by_weight(struct sampler_row *row)
 {
-    uint64_t *key = malloc(row->vocab * sizeof *key);
-    row->ids = malloc(row->vocab * sizeof *row->ids);
+    enum { BITS = 11, BINS = 1 << BITS };
+    const size_t vocab = row->vocab;
+    uint64_t *key = malloc(2 * vocab * sizeof *key), *from = key, *other;
+    row->ids = malloc(vocab * sizeof *row->ids);
     if (!key || !row->ids) {
         free(key);
         return -1;
     }
-    for (size_t i = 0; i < row->vocab; i++) {
+    for (size_t i = 0; i < vocab; i++) {
         const uint32_t bits = kernel_weight_valid(row->weights[i]) ? kernel_bits(row->weights[i]) : 0;
         key[i] = (uint64_t)~bits << 32 | i;
     }
-    qsort(key, row->vocab, sizeof *key, key_compare);
-    for (size_t r = 0; r < row->vocab; r++)
-        row->ids[r] = (uint32_t)key[r];
+    other = key + vocab;
+    for (int shift = 32; shift < 64; shift += BITS) {
+        size_t place[BINS] = {0}, start = 0;
+        for (size_t i = 0; i < vocab; i++)
+            place[from[i] >> shift & (BINS - 1)]++;
+        for (size_t b = 0; b < BINS; b++) {
+            const size_t count = place[b];
+            place[b] = start;
+            start += count;
+        }
+        for (size_t i = 0; i < vocab; i++)
+            other[place[from[i] >> shift & (BINS - 1)]++] = from[i];
+        uint64_t *const swap = from;
+        from = other;
+        other = swap;
+    }
+    for (size_t r = 0; r < vocab; r++)
+        row->ids[r] = (uint32_t)from[r];
     free(key);
     return 0;
 }
