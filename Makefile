@@ -65,7 +65,7 @@ SHIM_FLAGS = -x c++ -std=c++17 -fPIC -ffp-contract=off $(filter-out -Wshadow,$(W
 SHIM_TESTS := kernels/test_shim.c kernels/test_cuda_shim.c kernels/test_cuda_defect.c suite/sut/host/test_host_cuda.c
 TESTS := $(if $(SHIM),$(TESTS),$(filter-out $(SHIM_TESTS),$(TESTS)))
 
-.PHONY: all tests check check-asan gate mutants calibrate golden clean help install format
+.PHONY: all tests check check-asan gate mutants calibrate golden witness clean help install format
 all: $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(patsubst suite/tools/%.c,$(BUILD)/%,$(TOOLS)) \
      $(if $(NVCC),$(BUILD)/elementary-host,cuda-not-built) $(if $(SHIM),,shim-not-built)
 .PHONY: cuda-not-built shim-not-built
@@ -215,6 +215,9 @@ calibrate: all
 # After a change of the model or of a plan; `git diff golden/` shows what it changed.
 golden:
 	python3 golden/model/write.py
+# Put every golden case of a release to the engine's own wheel (downloads it); `git diff golden/` shows whether it answers as before.
+witness:
+	ci/witness.sh $(ENGINE)
 
 install: all
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/samplegate $(BUILD)/samplegate-host
@@ -236,6 +239,7 @@ help:
 	@echo 'make mutants     the kill table: every mutant against the check it was made for'
 	@echo 'make calibrate   RUNS=200 end-to-end runs of the clean reference: no false alarms, uniform p-values'
 	@echo 'make golden      rewrite the goldens with the independent model'
+	@echo 'make witness     ENGINE=sglang-0.5.20: ask the released wheel every golden case, write golden/witness/'
 	@echo 'make install     PREFIX=$(PREFIX), DESTDIR'
 	@echo 'make format      clang-format;   make clean'
 	@echo 'Variables: BUILD=dir  V=1 (show commands)  CC CFLAGS LDFLAGS  NVCC CUDA_HOME'

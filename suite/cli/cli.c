@@ -136,6 +136,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 const struct argp cli_judging = {.options = judging_options, .parser = parse};
 
+enum engine_reading cli_reading(struct argp_state *state, const char *text)
+{
+    enum engine_reading reading = 0;
+    while (reading < ENGINE_READINGS && strcmp(engine_reading_names[reading], text) != 0)
+        reading++;
+    if (reading == ENGINE_READINGS)
+        argp_error(state, "--as: '%s' is unknown; accepted: article-port, article-prose, upstream", text);
+    return reading;
+}
+
 int cli_trouble(const struct trouble *trouble)
 {
     fflush(stdout);

@@ -6,6 +6,7 @@
 #include "suite/report/junit.h"
 #include "suite/report/results.h"
 #include "suite/report/terminal.h"
+#include "suite/sut/engines/engine.h"
 
 #define CLI_REQUIRE_MAX 8
 
@@ -23,6 +24,8 @@ extern const struct argp cli_judging; /* --plan --golden --check --cell --jobs -
                                          --require --allow-inconclusive --seed */
 extern const struct cli_options cli_defaults;
 
+/* The value of --as; another text is a usage error. */
+enum engine_reading cli_reading(struct argp_state *state, const char *text);
 /* Print a trouble on stderr and return its exit code. */
 int cli_trouble(const struct trouble *trouble);
 /* Find the golden directory and load the plan (--plan, --golden, --seed). */

@@ -85,7 +85,7 @@ static void the_articles_deterministic_server(void **state)
     expect_text("", "batch", "deterministic");
     route("sglang-0.5.20", "--server deterministic.json", CHAT("a", "") CHAT("b", ", \"top_k\": 5"));
     answered(0);
-    child_says(child.out, "all 2 as one batch: filtered, seeded, since b\n");
+    child_says(child.out, "all 2 as one batch: filtered, seeded by rank, since b\n");
     child_says(child.out, "gumbel is out of reach here: deterministic inference");
     child_says(child.out, "as article-prose, of 2 requests 1 differ, and so does the batch\n");
     /* A seed beyond int64 is nobody's business elsewhere. */

@@ -1,4 +1,5 @@
 /* text.c: the report for people. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +39,28 @@ static void put_parameters(FILE *to, const struct route_answer *answer)
         putc('\n', to);
 }
 
+/* "; 6 rows: 2 prompts, 3 sequences of each" of a request of several. */
+static void put_rows(FILE *to, const struct traffic *traffic)
+{
+    const int64_t rows = traffic_sequences(traffic, 0), prompts = traffic->prompts.prompts;
+    if (!traffic->answer[0].refused && rows > 1) {
+        fprintf(to, "; %" PRId64 " rows:", rows);
+        if (prompts > 1)
+            fprintf(to, " %" PRId64 " prompts%s", prompts, rows > prompts ? "," : "");
+        if (rows > prompts)
+            fprintf(to, " %" PRId64 " sequences%s", rows / prompts, prompts > 1 ? " of each" : "");
+    }
+    putc('\n', to);
+}
+
 static void on_request(struct traffic *traffic, const struct request *request)
 {
     const struct report_text *report = traffic->context;
     const struct route_answer *answer = &traffic->answer[0];
     char path[ROUTE_TEXT];
-    fprintf(report->requests, "  %-16s %-11s %s\n", request->id, engine_endpoint_names[request->endpoint],
+    fprintf(report->requests, "  %-16s %-11s %s", request->id, engine_endpoint_names[request->endpoint],
             route_answer_text(answer, path));
+    put_rows(report->requests, traffic);
     if (answer->resolved)
         put_parameters(report->requests, answer);
 }
@@ -99,6 +115,34 @@ static bool print_dictionary(const char *source, const char *words, const struct
     return any;
 }
 
+/* What "filtered" hides on this server: of which backend, what noise is made from, how much is sorted, what fails. */
+static void print_hidden(const struct route_view *view)
+{
+    static const struct {
+        const char *words;
+        enum engine_parameter parameter;
+        double value;
+    } filters[] = {
+        {"top_k 20", ENGINE_TOP_K, 20}, {"top_k 2000", ENGINE_TOP_K, 2000}, {"min_p 0.1", ENGINE_MIN_P, 0.1}};
+    char text[ROUTE_TEXT], before[ROUTE_TEXT] = "filtered";
+    bool by_rank = false;
+    for (size_t i = 0; i < sizeof filters / sizeof *filters && !view->engine->staged; i++) {
+        const struct route_state state =
+            route_state_with(view, filters[i].parameter,
+                             filters[i].parameter == ENGINE_TOP_K ? engine_integer((int64_t)filters[i].value)
+                                                                  : engine_float(filters[i].value));
+        if (strcmp(route_state_text(&state, text), before) == 0)
+            continue;
+        printf("a batch with %s %s%s\n", filters[i].words, state.why ? "" : "takes ", text);
+        strcpy(before, text);
+        by_rank |= !state.why && state.path.noise == ENGINE_NOISE_RANK;
+    }
+    if (by_rank)
+        printf("(by rank: noise goes with the place in the sorted row, so a neighbour that filters gives a "
+               "seeded request other "
+               "tokens)\n");
+}
+
 static void print_server(struct traffic *traffic)
 {
     const struct route_server *server = &traffic->server;
@@ -116,6 +160,7 @@ static void print_server(struct traffic *traffic)
     if (now->plain.path.backend != ENGINE_BACKEND_UNSET && !now->plain.why)
         printf("; backend %s", engine_backend_names[now->plain.path.backend]);
     printf("%s\n", server->at.deterministic ? "; deterministic inference" : "");
+    print_hidden(now);
     if (server->at.gumbel_switch)
         printf(
             "switch \"%s\": off only as 0, false, no or n; other text than 1, true, yes or y draws a warning "
@@ -150,7 +195,7 @@ static void print_shares(const struct walk *walk)
     for (size_t i = 0; i < walk->shares; i++) {
         const struct walk_share *share = &walk->share[i];
         printf("  %-24s %7.2f %% %7.2f %% %7.2f %% %16zu\n", route_state_text(&share->state, path),
-               percent(share->seconds, walk->busy), percent(share->request_seconds, walk->request_seconds),
+               percent(share->seconds, walk->busy), percent(share->sequence_seconds, walk->sequence_seconds),
                percent(share->outlived, walk->busy), share->prefills);
     }
 }
@@ -158,12 +203,15 @@ static void print_shares(const struct walk *walk)
 static void print_time(struct traffic *traffic, const struct report_text *report)
 {
     const struct walk *walk = &traffic->walk[0];
-    printf("\nover time: %.3f s with requests, %.3f s idle, at most %zu requests at a time\n", walk->busy,
-           walk->idle, walk->peak);
+    printf("\nover time: %.3f s with requests, %.3f s idle, at most %zu request%s", walk->busy, walk->idle,
+           walk->peak, walk->peak == 1 ? "" : "s");
+    if (walk->sequence_peak != (int64_t)walk->peak)
+        printf(", %" PRId64 " rows,", walk->sequence_peak);
     printf(
-        "(by time: steps are taken to be equally long, each running request to draw one token a step; of "
-        "equal times\nrequests finish first; a prompt's own step takes no time; outlived: no running request "
-        "needs that path)\n");
+        " at a time\n(by time: steps are taken to be equally long, each row to draw one token a step; of "
+        "equal "
+        "times requests\nfinish first; a prompt's own step takes no time; outlived: no running request needs "
+        "that path)\n");
     print_shares(walk);
     print_outlived(walk, traffic->order.first);
     printf("changes of the batch's path, from the first arrival on\n%s", report->changes_text);
@@ -175,9 +223,12 @@ static void print_batch(struct traffic *traffic)
 {
     const struct route_total *total = &traffic->total[0];
     char path[ROUTE_TEXT];
-    if (total->taken)
-        printf("\nall %zu as one batch: %s, since %s\n", total->taken, route_state_text(&total->batch, path),
-               total->cause);
+    if (!total->taken)
+        return;
+    printf("\nall %zu", total->taken);
+    if (total->sequences != (int64_t)total->taken)
+        printf(", %" PRId64 " rows,", total->sequences);
+    printf(" as one batch: %s, since %s\n", route_state_text(&total->batch, path), total->cause);
 }
 
 static double kind_seconds(const struct walk *walk, enum engine_path_kind kind)
