@@ -55,4 +55,5 @@ int cli_requests(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_route(int argc, char **argv);
 int cli_cost(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 #endif
