@@ -23,6 +23,7 @@ def hash_of(module):
 
 class Witness:
     packages = ("torch", "transformers", "tokenizers", "fastapi", "starlette", "pydantic", "numpy", "openai")
+    platform_tag = "manylinux1_x86_64"  # the metadata inside say linux_x86_64
     stand_ins = vllm_wheel.STAND_INS
 
     def __init__(self, engine):
