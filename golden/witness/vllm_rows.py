@@ -74,7 +74,7 @@ def on_edge(case):
     weights = sorted((Fraction(value) for value in case["values"]), reverse=True)
     top_k, top_p = case["parameters"].get("top_k", -1), number(case["parameters"].get("top_p", 1.0))
     left = [one for one in weights if not 0 < top_k < len(weights) or one >= weights[top_k - 1]]
-    return any(mass == Fraction(top_p) * sum(left) for mass in accumulate(left[:-1]))
+    return sum(left) > 0 and any(mass == Fraction(top_p) * sum(left) for mass in accumulate(left[:-1]))
 
 
 def pushed(case, made, logits):
@@ -102,7 +102,7 @@ def rows(_, case):
         raise NotAsked(ACCEPTED)
     if "top_p" in case["parameters"] and not torch.equal(logits.sort().indices, logits.sort(stable=True).indices):
         raise NotAsked(UNSTABLE)
-    if row is not None and not torch.equal(torch.softmax(logits, -1), row) and on_edge(case):
+    if row is not None and "top_p" in case["parameters"] and not torch.equal(torch.softmax(logits, -1), row) and on_edge(case):
         raise NotAsked(EDGE)
     handed = notes.handed[0]
     kept = [i for i, logit in enumerate(handed.tolist()) if logit > -math.inf]
