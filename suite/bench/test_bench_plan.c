@@ -24,7 +24,7 @@ static const char parameters[] =
     "\"hands_over\": \"logits\", \"warmup\": 3, \"calls\": 20, \"blocks\": 5, \"sessions\": 2,\n"
     "\"tables\": [{\"name\": \"six\", \"kind\": \"flat\", \"vocab\": 6}],\n"
     "\"cells\": [{\"name\": \"plain\", \"table\": \"six\", \"batches\": [1, 9], \"temperature\": 0},\n"
-    "{\"name\": \"noisy\", \"table\": \"six\", \"batches\": [4], \"copies\": 2, \"samples\": 3, \"over\": \"plain\",\n"
+    "{\"name\": \"noisy\", \"table\": \"six\", \"batches\": [4], \"copies\": 2, \"samples\": 3, \"over\": \"plain\", \"series\": \"s\",\n"
     "\"history\": {\"prompt\": 5, \"output\": 2}, \"parameters\": {\"presence_penalty\": 0.5},\n"
     "\"neighbour\": {\"one_in\": 2, \"parameters\": {\"top_k\": 3}}}],\n"
     "\"remedies\": [{\"action\": \"quiet\", \"costs\": \"nothing\", \"from\": \"noisy\", \"to\": \"plain\"}]}";
@@ -65,7 +65,7 @@ static void shipped_plans(void **state)
         const char *name;
         enum bench_about about;
         size_t cells;
-    } shipped[] = {{"bench-38117", BENCH_ABOUT_RULE, 2}};
+    } shipped[] = {{"bench-38117", BENCH_ABOUT_RULE, 2}, {"bench-vllm-0.5.0", BENCH_ABOUT_PARAMETERS, 24}};
     for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
         struct bench_plan plan;
         struct trouble trouble = {0};
@@ -111,6 +111,8 @@ static void everything_is_read(void **state)
     const struct bench_cell *plain = &plan.cell[0], *noisy = &plan.cell[1];
     assert_true(bench_greedy(plain) && !bench_greedy(noisy));
     assert_ptr_equal(noisy->over, plain);
+    assert_string_equal(noisy->series, "s");
+    assert_string_equal(plain->series, "");
     assert_int_equal(bench_rows(noisy, 4), 8);
     assert_int_equal(bench_draws(noisy, 4), 24);
     assert_int_equal(bench_neighbours(noisy, 4), 4);
@@ -149,6 +151,7 @@ static void refusals(void **state)
         {rule, "\"sessions\": 2", "\"session\": 2", "session"},
         {parameters, "\"hands_over\": \"logits\"", "\"hands_over\": \"probabilities\"", "hands over logits"},
         {parameters, "\"over\": \"plain\"", "\"over\": \"noisy\"", "names none of the cells so far; there are: plain"},
+        {parameters, "\"series\": \"s\"", "\"series\": \"s t\"", "\"series\" must be"},
         {parameters, "\"one_in\": 2", "\"one_in\": 2, \"rows\": 1", "needs \"rows\""},
         {parameters, "\"one_in\": 2, ", "", "needs \"rows\""},
         {parameters, "\"top_k\": 3", "\"top_k\": 0", "\"top_k\" has a value that no sampler may accept"},

@@ -270,9 +270,7 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
         puts(text);
     } else {
         bench_report_head(&report);
-        bench_report_times(&report);
-        if (bench->plan->about == BENCH_ABOUT_PARAMETERS)
-            bench_report_parameters(&report);
+        (bench->plan->about == BENCH_ABOUT_RULE ? bench_report_times : bench_report_parameters)(&report);
         if (comparison)
             bench_report_comparison(&report);
         if (arguments->claimed > 0)
