@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite/plural.h"
 #include "suite/route/report.h"
 
 #define FULL_REQUESTS 16
@@ -204,7 +205,7 @@ static void print_time(struct traffic *traffic, const struct report_text *report
 {
     const struct walk *walk = &traffic->walk[0];
     printf("\nover time: %.3f s with requests, %.3f s idle, at most %zu request%s", walk->busy, walk->idle,
-           walk->peak, walk->peak == 1 ? "" : "s");
+           walk->peak, PLURAL(walk->peak));
     if (walk->sequence_peak != (int64_t)walk->peak)
         printf(", %" PRId64 " rows,", walk->sequence_peak);
     printf(
@@ -266,8 +267,10 @@ static void print_other(struct traffic *traffic, enum route_role role, const cha
         printf("%s %s: nothing changes\n", words, name);
         return;
     }
-    printf("%s %s, of %zu requests %zu differ%s\n", words, name, traffic->requests,
-           tally_total(&then->difference), batch ? ", and so does the batch" : "; the batch does not");
+    printf("%s %s, of %zu request%s %zu differ%s%s\n", words, name, traffic->requests,
+           PLURAL(traffic->requests), tally_total(&then->difference),
+           tally_total(&then->difference) == 1 ? "s" : "",
+           batch ? ", and so does the batch" : "; the batch does not");
     report_tally(&then->difference, ROWS);
     if (batch && traffic->order.timed)
         print_shares(traffic_walk(traffic, role));
@@ -283,8 +286,8 @@ void report_text_end(struct report_text *report, struct traffic *traffic, bool d
     if (!drop) {
         const struct route_total *now = &traffic->total[0];
         printf("%s as %s: %zu request%s%s\n", traffic->view[0].name,
-               engine_reading_names[traffic->options->reading], traffic->requests,
-               traffic->requests == 1 ? "" : "s", traffic->interrupted ? " until it was interrupted" : "");
+               engine_reading_names[traffic->options->reading], traffic->requests, PLURAL(traffic->requests),
+               traffic->interrupted ? " until it was interrupted" : "");
         if (tally_total(&traffic->skipped)) {
             printf("skipped bad lines: %zu (behind the colons, their numbers)\n",
                    tally_total(&traffic->skipped));
