@@ -215,7 +215,6 @@ static void claim(const struct bench_report *report, const struct bench_point *p
 void bench_report_claimed(const struct bench_report *report)
 {
     const struct bench *bench = report->bench;
-    putchar('\n');
     for (size_t p = 0; p < bench->points; p++)
         for (size_t c = 0; c < bench->contestants; c++) {
             if (report->comparison && c == 0 && bench->contestants == 2)

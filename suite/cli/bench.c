@@ -273,11 +273,13 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
         (bench->plan->about == BENCH_ABOUT_RULE ? bench_report_times : bench_report_parameters)(&report);
         if (comparison)
             bench_report_comparison(&report);
+        puts(arguments->markdown ? "\n```" : "");
         if (arguments->claimed > 0)
             bench_report_claimed(&report);
-        putchar('\n');
         bench_report_missing(&report);
         printf("%s, %.0f s\n", word, bench->seconds);
+        if (arguments->markdown)
+            puts("```");
     }
     if (arguments->out)
         write_json(arguments->out, text, &trouble);
