@@ -155,10 +155,9 @@ int bench_cell_read(const struct bench_plan *plan, struct bench_cell *cell, cons
                     struct trouble *trouble)
 {
     static const char *const about_rule[] = {"name", "table", "batches", "temperature", NULL};
-    static const char *const about_parameters[] = {
-        "name",    "table",     "batches", "temperature", "parameters",
-        "history", "neighbour", "copies",  "samples",     "over", "series",
-        NULL};
+    static const char *const about_parameters[] = {"name",       "table",   "batches",   "temperature",
+                                                   "parameters", "history", "neighbour", "copies",
+                                                   "samples",    "over",    "series",    NULL};
     const char *name, *series = "";
     *cell = (struct bench_cell){.copies = 1, .samples = 1};
     cell->neighbour.parameters = law_parameters_none();

@@ -18,7 +18,8 @@ struct view {
     enum bench_figure figure;
 };
 
-static const struct bench_point *point_of(const struct bench *bench, const struct bench_cell *cell, uint32_t batch)
+static const struct bench_point *point_of(const struct bench *bench, const struct bench_cell *cell,
+                                          uint32_t batch)
 {
     for (size_t p = 0; p < bench->points; p++)
         if (bench->point[p].cell == cell && bench->point[p].batch == batch)
@@ -31,7 +32,8 @@ static double median_of(const struct view *view, const struct bench_point *point
 {
     if (!point)
         return 0;
-    return bench_summarize(view->report->bench, &point->series[view->contestant], view->figure).quartiles.median;
+    return bench_summarize(view->report->bench, &point->series[view->contestant], view->figure)
+        .quartiles.median;
 }
 
 static void title(const struct view *view, const char *what)
@@ -63,7 +65,8 @@ static size_t batches_of(const struct bench *bench, const struct table *table, u
 }
 
 /* "1,234.5 (3) x1.42": median, spread, and times the cell it is over. */
-static void add_time(const struct view *view, const struct bench_cell *cell, uint32_t batch, struct grid *grid)
+static void add_time(const struct view *view, const struct bench_cell *cell, uint32_t batch,
+                     struct grid *grid)
 {
     const struct bench *bench = view->report->bench;
     const struct bench_point *point = point_of(bench, cell, batch);
@@ -77,8 +80,8 @@ static void add_time(const struct view *view, const struct bench_cell *cell, uin
     if (!summary.calls)
         grid_add(grid, "%s", bench_state_names[series->state]);
     else if (over > 0)
-        grid_add(grid, "%s (%.0f%s) x%.2f", bench_microseconds(summary.quartiles.median), 100 * summary.spread,
-                 summary.marked ? "!" : "", summary.quartiles.median / over);
+        grid_add(grid, "%s (%.0f%s) x%.2f", bench_microseconds(summary.quartiles.median),
+                 100 * summary.spread, summary.marked ? "!" : "", summary.quartiles.median / over);
     else
         grid_add(grid, "%s (%.0f%s)", bench_microseconds(summary.quartiles.median), 100 * summary.spread,
                  summary.marked ? "!" : "");
@@ -119,8 +122,8 @@ static void print_growth(const struct view *view)
 {
     const struct bench *bench = view->report->bench;
     struct grid grid = grid_new(6);
-    static const char *const heads[] = {"cell", "over", "V", "a request more adds", "of which over adds",
-                                        "extra at each N, us"};
+    static const char *const heads[] = {
+        "cell", "over", "V", "a request more adds", "of which over adds", "extra at each N, us"};
     for (size_t i = 0; i < 6; i++)
         grid_add(&grid, "%s", heads[i]);
     for (size_t i = 0; i < bench->plan->cells; i++) {
@@ -181,7 +184,8 @@ static double bytes_moved(const struct bench_cell *cell, uint32_t batch, enum va
     opened(&cell->ask, cell->table->vocab, open);
     if (neighbours)
         opened(&cell->neighbour, cell->table->vocab, open);
-    rows[cell->ask.temperature < EPSILON ? ENGINE_DRAW_GREEDY : ENGINE_DRAW_RANDOM] = (int64_t)(all - neighbours);
+    rows[cell->ask.temperature < EPSILON ? ENGINE_DRAW_GREEDY : ENGINE_DRAW_RANDOM] =
+        (int64_t)(all - neighbours);
     rows[neighbours && cell->neighbour.temperature < EPSILON ? ENGINE_DRAW_GREEDY : ENGINE_DRAW_RANDOM] +=
         (int64_t)neighbours;
     struct cost_step step = cost_step_of((int64_t)cell->table->vocab, dtypes[dtype], rows);
@@ -205,8 +209,8 @@ static void print_series(const struct view *view, const char *series)
         abort();
     size_t count = 0;
     struct grid grid = grid_new(7);
-    static const char *const heads[] = {"series", "V",    "N",  "8 N V, bytes", "moved at least, bytes",
-                                        "us",     "ns a byte of 8 N V"};
+    static const char *const heads[] = {
+        "series", "V", "N", "8 N V, bytes", "moved at least, bytes", "us", "ns a byte of 8 N V"};
     for (size_t i = 0; i < 7; i++)
         grid_add(&grid, "%s", heads[i]);
     for (size_t p = 0; p < bench->points; p++) {
@@ -228,8 +232,8 @@ static void print_series(const struct view *view, const char *series)
     if (count >= 3) {
         const struct line line = line_fit(bytes, time, count);
         grid_print(&grid, 1, view->report->markdown);
-        printf("\n%s: %s us + %.3f ns (+-%.3f) a byte of 8 N V; the worst point is %.0f %% off the line\n\n", series,
-               bench_microseconds(line.intercept), line.slope, line.slope_error, 100 * line.worst);
+        printf("\n%s: %s us + %.3f ns (+-%.3f) a byte of 8 N V; the worst point is %.0f %% off the line\n\n",
+               series, bench_microseconds(line.intercept), line.slope, line.slope_error, 100 * line.worst);
     }
     grid_free(&grid);
     free(bytes);
@@ -247,7 +251,8 @@ static void print_all_series(const struct view *view)
         if (!first)
             continue;
         if (!any)
-            title(view, "time against the softmax's two fp32 tensors (moved at least: what vLLM 0.5.0's stages would)");
+            title(view, "time against the softmax's two fp32 tensors (moved at least: what vLLM 0.5.0's "
+                        "stages would)");
         any = true;
         print_series(view, plan->cell[i].series);
     }
