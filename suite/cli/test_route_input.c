@@ -226,7 +226,7 @@ static void extreme_lines(void **state)
     child_start("printf '{\"endpoint\":\"chat\",\"body\":{}}\\0\\n' >nul.jsonl; exec \"$B\"/samplegate route "
                 "--engine "
                 "sglang-0.5.20 --requests nul.jsonl");
-    child_refused(2, "nul.jsonl:1:31: expected nothing after the value, found byte 0x00");
+    child_refused(2, "nul.jsonl:1:30: expected nothing after the value, found byte 0x00");
     route("sglang-0.5.20", "", AT("a", 1e18, 1e19, ""));
     child_refused(2, "r.jsonl:1: finish: must be a number of seconds from 0 to 1e18, is 1e19");
     route("sglang-0.5.20", "",
