@@ -208,6 +208,9 @@ gate:
 	ci/setup.sh build
 	+$(MAKE) --no-print-directory -j"$$(nproc)" all
 	ci/gate.sh $(BUILD) $(REQUIRE)
+# TORCH: a virtual environment with PyPI's PyTorch, or nothing. SECTIONS: some of them, such as published, vllm, select.
+bench: all $(BUILD)/libkernels.so
+	ci/bench.sh $(BUILD) "$(TORCH)" $(SECTIONS)
 mutants: all
 	$(BUILD)/kill_table $(BUILD)
 calibrate: all
@@ -236,6 +239,7 @@ help:
 	@echo 'make gate        judge the published upgrade in four comparisons (REQUIRE=torch: all four must run)'
 	@echo 'make check       build and run every test, with real PyTorch'
 	@echo 'make check-asan  unit tests, faults and plan quick under ASan and UBSan'
+	@echo 'make bench       measure and write BENCHMARKS.md (TORCH=VENV: with PyPI PyTorch, too; SECTIONS=published: only this)'
 	@echo 'make mutants     the kill table: every mutant against the check it was made for'
 	@echo 'make calibrate   RUNS=200 end-to-end runs of the clean reference: no false alarms, uniform p-values'
 	@echo 'make golden      rewrite the goldens with the independent model'
