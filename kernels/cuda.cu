@@ -9,8 +9,8 @@
 int cuda_defect_planted; /* enum cuda_defect */
 #endif
 
-#define COLUMNS_A_WARP 128u    /* a row that needs fewer warps gets fewer */
-#define COLUMNS_A_SPLIT 2048   /* the fewest that are worth another block */
+#define COLUMNS_A_WARP 128u  /* a row that needs fewer warps gets fewer */
+#define COLUMNS_A_SPLIT 2048 /* the fewest that are worth another block */
 
 /* A block draws one token by the definition. */
 template <class Rule, bool SOFTMAX>
@@ -118,7 +118,8 @@ static uint32_t splits_of(const struct cuda_draws *draws)
 {
     if (!draws->workspace.memory)
         return 1;
-    const uint64_t wanted = ((uint64_t)draws->workspace.blocks + (uint64_t)draws->draws - 1) / (uint64_t)draws->draws;
+    const uint64_t wanted =
+        ((uint64_t)draws->workspace.blocks + (uint64_t)draws->draws - 1) / (uint64_t)draws->draws;
     const uint64_t columns = (uint64_t)draws->workspace.columns;
     return least(wanted, ((uint64_t)draws->vocab + columns - 1) / columns);
 }
@@ -137,10 +138,12 @@ const char *cuda_draw(const struct cuda_draws *draws, void *stream)
     const fused_function fused = fused_kernels[draws->rule][probabilities][draws->dtype];
     if (fused && !draws->noise) {
         const uint32_t splits = splits_of(draws), columns = ((uint32_t)draws->vocab + splits - 1) / splits;
-        CUDA_LAUNCH(fused, (uint32_t)draws->draws * splits, threads_of(columns, FUSED_WARPS), stream, *draws, splits);
+        CUDA_LAUNCH(fused, (uint32_t)draws->draws * splits, threads_of(columns, FUSED_WARPS), stream, *draws,
+                    splits);
     } else {
         const exact_function exact = exact_kernels[draws->rule][probabilities];
-        CUDA_LAUNCH(exact, (uint32_t)draws->draws, threads_of((uint32_t)draws->vocab, WARPS_MAX), stream, *draws);
+        CUDA_LAUNCH(exact, (uint32_t)draws->draws, threads_of((uint32_t)draws->vocab, WARPS_MAX), stream,
+                    *draws);
     }
     if (DEFECT(DEFECT_WAITS))
         cudaStreamSynchronize((cudaStream_t)stream);
@@ -164,7 +167,8 @@ const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws)
     error = cudaMalloc(&memory, winners + counters);
     if (error != cudaSuccess)
         return cudaGetErrorString(error);
-    *workspace = {memory, (uint32_t *)((char *)memory + winners), memory, draws, (int32_t)blocks, COLUMNS_A_SPLIT};
+    *workspace = {memory,         (uint32_t *)((char *)memory + winners), memory, draws, (int32_t)blocks,
+                  COLUMNS_A_SPLIT};
     error = cudaMemset(workspace->counters, 0, counters);
     if (error == cudaSuccess)
         return nullptr;

@@ -23,8 +23,7 @@ template <class Rule, class Row> __device__ static struct winner argmax(const Ro
     return block_winner(best);
 }
 
-template <class Rule, class Row>
-__device__ static struct winner argmax_given(const Row &row, const float *q)
+template <class Rule, class Row> __device__ static struct winner argmax_given(const Row &row, const float *q)
 {
     struct winner best = winner_none();
     for (uint32_t id = threadIdx.x; id < row.vocab; id += blockDim.x)

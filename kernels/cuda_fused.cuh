@@ -12,7 +12,7 @@
 #include "kernels/cuda_exact.cuh"
 
 #define FUSED_WARPS 8u
-#define FUSED_UNROLL 2u
+#define FUSED_UNROLL 2
 #define FUSED_BLOCKS 4u /* at a time on a multiprocessor */
 
 /* A block's share of a row. */
@@ -76,8 +76,8 @@ template <class Rule> struct near_scores {
     __device__ bool may_win(float logit, uint32_t word) const
     {
         const float v = Rule::scaled_noise(word);
-        const float most = kernel_fma((float)(int32_t)kernel_bits(v), -LN2_23,
-                                      kernel_fma(logit, reciprocal, LN2_159));
+        const float most =
+            kernel_fma((float)(int32_t)kernel_bits(v), -LN2_23, kernel_fma(logit, reciprocal, LN2_159));
         return Rule::takes_nan ? !(most < least) : most >= least;
     }
     __device__ void add(struct winner *best, float logit, uint32_t word, uint32_t id,
@@ -95,7 +95,8 @@ template <class Rule> struct near_scores {
         if (!score)
             return;
         const float best = ordered_inverse((uint32_t)score);
-        const float slack = DEFECT(DEFECT_FILTER_NO_SLACK) ? -0.25f : kernel_fma(fabsf(best), 0x1p-17f, 0x1p-11f);
+        const float slack =
+            DEFECT(DEFECT_FILTER_NO_SLACK) ? -0.25f : kernel_fma(fabsf(best), 0x1p-17f, 0x1p-11f);
         least = kernel_subtract(best, slack);
     }
 };
@@ -114,9 +115,15 @@ __device__ static void four_add(struct winner *best, Scores *scores, const struc
     }
     if (!open)
         return;
-    for (uint32_t j = 0; j < 4; j++)
+    /* Rare: one copy of a long score, and no array that is indexed. */
+    CUDA_UNROLL(1)
+    for (uint32_t j = 0; j < 4; j++) {
+        const float x = j < 2 ? (j == 0 ? value.x[0] : value.x[1]) : (j == 2 ? value.x[2] : value.x[3]);
+        const uint32_t word =
+            j < 2 ? (j == 0 ? block.word[0] : block.word[1]) : (j == 2 ? block.word[2] : block.word[3]);
         if (open >> j & 1 && first + j < share.end)
-            scores->add(best, value.x[j], block.word[j], first + j, share);
+            scores->add(best, x, word, first + j, share);
+    }
     scores->found(best->score);
 }
 
@@ -137,12 +144,12 @@ __device__ static struct winner share_noisy(const struct share &share)
     for (uint32_t round = 0; round < rounds; round++) {
         struct four value[FUSED_UNROLL];
         uint32_t first[FUSED_UNROLL];
-        CUDA_UNROLL
+        CUDA_UNROLL(FUSED_UNROLL)
         for (uint32_t u = 0; u < FUSED_UNROLL; u++) {
             first[u] = share.begin + round * columns + 4 * (u * blockDim.x + threadIdx.x);
             value[u] = row_four<DTYPE>(share.row, first[u], share.vocab, share.whole);
         }
-        CUDA_UNROLL
+        CUDA_UNROLL(FUSED_UNROLL)
         for (uint32_t u = 0; u < FUSED_UNROLL; u++)
             if (first[u] < share.end)
                 four_add<Rule>(&best, &scores, value[u], first[u], share);
@@ -155,8 +162,7 @@ __device__ static struct winner share_noisy(const struct share &share)
 }
 
 /* The same without noise. */
-template <class Rule, int DTYPE>
-__device__ static struct winner share_heaviest(const struct share &share)
+template <class Rule, int DTYPE> __device__ static struct winner share_heaviest(const struct share &share)
 {
     struct winner best = winner_none();
     for (uint32_t first = share.begin + 4 * threadIdx.x; first < share.end; first += 4 * blockDim.x) {
@@ -181,11 +187,11 @@ __device__ static bool splits_meet(const struct cuda_workspace &workspace, uint3
         partial[split] = *best;
         __threadfence(); /* the winner is there before the counter says so */
         last[0] = atomicAdd(&workspace.counters[draw], 1u) == splits - 1;
+        __threadfence(); /* the others' winners are read after the counter */
     }
     __syncthreads();
     if (!last[0])
         return false;
-    __threadfence();
     *best = winner_none();
     for (uint32_t s = threadIdx.x; s < splits; s += blockDim.x)
         *best = winner_of(*best, partial[s]);

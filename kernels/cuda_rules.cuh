@@ -60,8 +60,7 @@ __device__ static float bound_of_ratio(float ratio)
 /* The same of a score log p - log q. */
 __device__ static float bound_of_log(float score)
 {
-    return score > -40.0f ? bound_of_ratio(elementary_exp(score < 80.0f ? score : 80.0f))
-                          : minus_infinity();
+    return score > -40.0f ? bound_of_ratio(elementary_exp(score < 80.0f ? score : 80.0f)) : minus_infinity();
 }
 
 /* The words of columns first .. first + 3. */
@@ -175,8 +174,7 @@ struct torch_race : race {
 };
 
 struct seeded : from_hash {
-    static const bool noisy = true, cumulative = false, filtered = true, takes_nan = false,
-                      given = false;
+    static const bool noisy = true, cumulative = false, filtered = true, takes_nan = false, given = false;
     /* Hash 0 has noise -log DBL_MAX: so little that a weight which underflows beside the heaviest may win. */
     static const bool odd_word = true;
     __device__ static uint64_t score_of_word(float weight, uint32_t hash)
@@ -218,8 +216,7 @@ struct seeded_2025 {
     }
     __device__ static uint64_t score_of_word(float weight, uint32_t uniform)
     {
-        const float score =
-            kernel_add(seeded_2025_gumbel(kernel_float(uniform)), seeded_2025_log(weight));
+        const float score = kernel_add(seeded_2025_gumbel(kernel_float(uniform)), seeded_2025_log(weight));
         return score != score ? SCORE_NAN : ordered(score);
     }
 };

@@ -5,7 +5,11 @@
 #include "kernels/arithmetic.h"
 
 /* What the elements of a row are. */
-enum narrow_dtype { NARROW_NOT /* fp32 */, NARROW_F16 /* binary16 */, NARROW_BF16 /* bfloat16 */ };
+enum narrow_dtype {
+    NARROW_NOT, /* fp32 */
+    NARROW_F16, /* binary16 */
+    NARROW_BF16 /* bfloat16 */
+};
 
 static inline KERNEL_HD float narrow_f16(uint16_t half)
 {
@@ -13,7 +17,8 @@ static inline KERNEL_HD float narrow_f16(uint16_t half)
     /* The bits as the small fp32 with the same mantissa, moved up by the difference of the biases: exact, denormals
      * too. */
     const uint32_t finite = kernel_bits(kernel_multiply(kernel_float(size << 13), 0x1p112f));
-    const uint32_t out = kernel_select(kernel_mask(size >= 0x7c00u), size << 13 | KERNEL_INFINITY_BITS, finite);
+    const uint32_t out =
+        kernel_select(kernel_mask(size >= 0x7c00u), size << 13 | KERNEL_INFINITY_BITS, finite);
     return kernel_float(out | (uint32_t)(half & 0x8000u) << 16);
 }
 

@@ -56,7 +56,7 @@ static inline void expect_tokens(struct cuda_draws call, const int32_t *expected
 
 /* Every rule on the row in `values`, draws (seed, first ..), against the definition. */
 static inline void row_check(enum sampler_values kind, size_t vocab, float temperature, uint64_t seed,
-                      uint64_t first, size_t draws, const char *what)
+                             uint64_t first, size_t draws, const char *what)
 {
     static int32_t expected[RULE_COUNT][DRAWS_MAX];
     float *row = copy_of(values, vocab * sizeof *row), *each = malloc(draws * sizeof *each);

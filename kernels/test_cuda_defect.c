@@ -42,7 +42,8 @@ struct scenario {
 };
 
 /* The number of wrong tokens under one schedule: all that a launch does not write which the shim stops. */
-static int wrong_tokens(const struct scenario *scenario, enum cuda_defect defect, const struct schedule *schedule)
+static int wrong_tokens(const struct scenario *scenario, enum cuda_defect defect,
+                        const struct schedule *schedule)
 {
     struct cuda_draws call = scenario->call;
     const size_t bytes = (size_t)call.draws * sizeof *call.token;
@@ -83,8 +84,8 @@ static void expect_caught(const struct scenario *scenario, enum cuda_defect defe
 }
 
 /* Rows of a kind under a rule, one draw each. */
-static struct scenario scenario_of(enum sampler_rule rule, enum sampler_values kind, enum row_kind row, size_t vocab,
-                                   size_t rows)
+static struct scenario scenario_of(enum sampler_rule rule, enum sampler_values kind, enum row_kind row,
+                                   size_t vocab, size_t rows)
 {
     enum { ROWS = 24, VALUES = 24 * 10000 };
     static float tensor[VALUES];
@@ -175,7 +176,8 @@ static void short_array_child(void)
 static void short_array(void **state)
 {
     (void)state;
-    shim_overflow_expect(short_array_child, "shared array 'partial' was written past its end", "cuda_block.cuh");
+    shim_overflow_expect(short_array_child, "shared array 'partial' was written past its end",
+                         "cuda_block.cuh");
 }
 
 int main(void)

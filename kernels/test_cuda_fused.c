@@ -45,7 +45,8 @@ static void rows_of_every_dtype(void **state)
                         const uint16_t narrow = (uint16_t)(dtype == NARROW_BF16 ? bits >> 16
                                                            : isinf(values[i])   ? 0xfc00u
                                                                                 : (bits >> 13) % 0x4800u);
-                        memcpy(row + (start + i) * size, size == 4 ? (const void *)&values[i] : &narrow, size);
+                        memcpy(row + (start + i) * size, size == 4 ? (const void *)&values[i] : &narrow,
+                               size);
                         values[i] = narrow_value(row, dtype, start + i);
                     }
                     weights_fill((enum sampler_values)kind, vocab, 1);
@@ -53,8 +54,8 @@ static void rows_of_every_dtype(void **state)
                         int32_t expected[DRAWS];
                         for (size_t d = 0; d < DRAWS; d++) {
                             noise_fill(5, d, vocab);
-                            expected[d] = token_of_definition((enum sampler_rule)rule, (enum sampler_values)kind,
-                                                              vocab, 5, d);
+                            expected[d] = token_of_definition((enum sampler_rule)rule,
+                                                              (enum sampler_values)kind, vocab, 5, d);
                         }
                         const struct cuda_draws call = {.rule = rule,
                                                         .kind = kind,
@@ -120,7 +121,8 @@ static void noise_at_the_ends(void **state)
                 seeds[d] = 3;
                 weights_fill((enum sampler_values)kind, VOCAB, 1);
                 noise_fill(3, position, VOCAB);
-                expected[d] = token_of_definition((enum sampler_rule)rule, (enum sampler_values)kind, VOCAB, 3, position);
+                expected[d] = token_of_definition((enum sampler_rule)rule, (enum sampler_values)kind, VOCAB,
+                                                  3, position);
             }
             const struct cuda_draws call = {.rule = rule,
                                             .kind = kind,
@@ -148,7 +150,8 @@ static void hash_zero(void **state)
         for (uint32_t i = 0; i < VOCAB; i++)
             values[i] = i == id ? 0 : -(float)gap - (float)i / 8;
         weights_fill(SAMPLER_LOGITS, VOCAB, 1);
-        const int32_t expected = token_of_definition(RULE_SEEDED, SAMPLER_LOGITS, VOCAB, (uint64_t)seed, (uint64_t)position);
+        const int32_t expected =
+            token_of_definition(RULE_SEEDED, SAMPLER_LOGITS, VOCAB, (uint64_t)seed, (uint64_t)position);
         const struct cuda_draws call = {.rule = RULE_SEEDED,
                                         .kind = SAMPLER_LOGITS,
                                         .values = values,
@@ -202,8 +205,9 @@ static void workspace_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrow_exactly),    cmocka_unit_test(rows_of_every_dtype), cmocka_unit_test(near_ties),
-        cmocka_unit_test(noise_at_the_ends), cmocka_unit_test(hash_zero),           cmocka_unit_test(workspace_again),
+        cmocka_unit_test(narrow_exactly), cmocka_unit_test(rows_of_every_dtype),
+        cmocka_unit_test(near_ties),      cmocka_unit_test(noise_at_the_ends),
+        cmocka_unit_test(hash_zero),      cmocka_unit_test(workspace_again),
     };
     return cmocka_run_group_tests_name("cuda, one reading of a row", tests, NULL, NULL);
 }
