@@ -12,7 +12,7 @@ import products
 import replay
 import tokens
 import vllm_step_cases
-from files import write_text
+from files import read, write_text
 from sums import listed
 
 PYTHON = "3.11 or later, standard library"
@@ -49,6 +49,8 @@ ENTRIES = {
                             "source": "each request alone: penalties, temperature, filters and draw in 60-digit decimals"},
     "boundary/*.json": {"kind": "model", "program": "golden/model/boundary_cases.py", "version": boundary_cases.VERSION, "python": PYTHON,
                         "source": "filters.py and penalties.py: exact rationals, each engine's rule as its source has it"},
+    "witness/*.txt": {"kind": "hand", "version": "1", "source": "the hashes under which the wheels are published; what else an engine needs to be asked"},
+    "witness/*.json": {"kind": "witness", "program": "ci/witness.sh", "version": "1", "source": "answers of the engine's released wheel, which the file names with its hash"},
     "plans/*.json": {"kind": "hand", "version": "1", "source": "written by hand; draws and epsilons from the planning formulas in stats/"},
     "schema/*.schema.json": {"kind": "hand", "version": "1", "source": "written by hand from the readers' rules"},
     "kat/philox4x32.txt": {"kind": "published", "version": "1.14.0", "source": "Random123, tests/kat_vectors: https://github.com/DEShawResearch/random123"},
@@ -65,14 +67,25 @@ ENTRIES = {
 }
 
 
+def witnesses():
+    """{golden file: the wheels that were asked about its cases}"""
+    heard = {}
+    for path in listed():
+        if fnmatch.fnmatchcase(path, "witness/*.json"):
+            record = read(path)
+            for name in record["cases"]:
+                heard.setdefault(name, []).append(f"golden/{path}: {record['wheel']['file']}, SHA-256 {record['wheel']['sha256']}")
+    return heard
+
+
 def write():
-    files = {}
+    files, heard = {}, witnesses()
     for path in listed():
         if path == "PROVENANCE.json":
             continue
         match = [pattern for pattern in ENTRIES if fnmatch.fnmatchcase(path, pattern)]
         if len(match) != 1:
             raise ValueError(f"golden/{path} has no entry in golden/model/provenance.py: say there where it comes from")
-        files[path] = ENTRIES[match[0]]
+        files[path] = ENTRIES[match[0]] | ({"witness": heard[path]} if path in heard else {})
     write_text("PROVENANCE.json", json.dumps({"schema": "samplegate-provenance-1", "files": files}, indent=2) + "\n")
     return {"files": len(files)}

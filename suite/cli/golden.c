@@ -50,8 +50,9 @@ int cli_golden(int argc, char **argv)
     static const struct argp argp = {options,
                                      parse,
                                      "verify",
-                                     "Check the goldens' hashes, then recompute every value with this "
-                                     "build's code. Exit 99 and the word 'damaged' or 'disagrees' otherwise.",
+                                     "Check the goldens' hashes, recompute every value with this build's "
+                                     "code, then compare with what the engines' released wheels answered. "
+                                     "Exit 99 and the word 'damaged' or 'disagrees' otherwise.",
                                      NULL,
                                      NULL,
                                      NULL};

@@ -10,7 +10,8 @@ int golden_directory(const char *given, char *path, size_t bytes, struct trouble
 /* One line a golden: what was compared. */
 typedef void (*golden_report)(void *context, const char *file, const char *what, size_t cases, size_t left_out);
 
-/* Check SHA256SUMS (every file listed, none unlisted), then recompute every family. exit 99 and the word "damaged" for a
- * hash or a file that cannot be read; exit 99 and the word "disagrees" (file#case, golden value, our value) for a value. */
+/* Check SHA256SUMS (every file listed, none unlisted), recompute every family, then hold the recorded answers of engines'
+ * wheels against it. exit 99 and the word "damaged" for a hash or a file that cannot be read, or a record without one of its
+ * cases; exit 99 and "golden disagrees" (file#case, golden value, our value) or "witness disagrees" for a value. */
 int golden_verify(const char *directory, golden_report report, void *context, struct trouble *trouble);
 #endif

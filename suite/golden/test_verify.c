@@ -16,6 +16,7 @@
 #include "suite/golden/test_boundary.h"
 #include "suite/golden/test_draws.h"
 #include "suite/golden/test_engines.h"
+#include "suite/golden/test_witness.h"
 #include "suite/json/text.h"
 
 #define TABLES "equivalence/tables.json"
@@ -158,8 +159,8 @@ static int make_good(void **state)
 {
     (void)state;
     static const char *const folders[] = {
-        "",          "equivalence", "agreement", "calibration", "kat",         "model", "model/__pycache__",
-        "predicate", "defaults",    "boundary",  "dependence",  "determinism", "replay"};
+        "",          "equivalence", "agreement", "calibration", "kat",         "model",  "model/__pycache__",
+        "predicate", "defaults",    "boundary",  "dependence",  "determinism", "replay", "witness"};
     snprintf(root, sizeof root, "/tmp/samplegate-golden-XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -232,6 +233,8 @@ static int drop(void **state)
                                          REPLAY,
                                          "determinism",
                                          "replay",
+                                         RECORD,
+                                         "witness",
                                          "predicate",
                                          "defaults",
                                          "model/__pycache__",
@@ -513,6 +516,35 @@ static void missing_family(void **state)
     verify_bad("damaged", TOKENS ": cannot be read: No such file or directory");
 }
 
+/* A record among the goldens is heard after everything else. */
+static void witness(void **state)
+{
+    (void)state;
+    const char *with[sizeof all_files / sizeof *all_files + 1] = {RECORD};
+    struct reported reported = {""};
+    struct trouble trouble = {0};
+    memcpy(&with[1], all_files, sizeof all_files);
+    write_file(RECORD, witness_text());
+    write_sums(with);
+    if (golden_verify(root, report, &reported, &trouble))
+        fail_msg("%s", trouble.text);
+    assert_non_null(strstr(reported.text, REPLAY " 1 0\n" RECORD " 4 0\n"));
+    char text[2048];
+    snprintf(text, sizeof text, "%s", witness_text());
+    write_file(RECORD, changed(text, "\"gumbel\"", "\"multinomial\""));
+    write_sums(with);
+    assert_int_equal(golden_verify(root, report, &reported, &trouble), -1);
+    assert_int_equal(trouble.exit, EXIT_DAMAGED);
+    assert_int_equal(strncmp(trouble.text, "witness disagrees: ", 19), 0);
+    assert_non_null(
+        strstr(trouble.text, PATH "#plain: path: the golden has gumbel, the wheel s.whl answered "));
+    trouble = (struct trouble){0};
+    write_file(RECORD, changed(text, "\"plain\"", "\"plane\""));
+    write_sums(with);
+    assert_int_equal(golden_verify(root, report, &reported, &trouble), -1);
+    assert_int_equal(strncmp(trouble.text, "golden damaged: ", 16), 0);
+}
+
 static void directories(void **state)
 {
     (void)state;
@@ -536,7 +568,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(good_folder), IN_FOLDER(edited_value),   IN_FOLDER(edited_with_corrected_hash),
         IN_FOLDER(no_cases),    IN_FOLDER(truncated_file), IN_FOLDER(files_against_list),
-        IN_FOLDER(bad_sums),    IN_FOLDER(missing_family), IN_FOLDER(directories),
+        IN_FOLDER(bad_sums),    IN_FOLDER(missing_family), IN_FOLDER(witness),
+        IN_FOLDER(directories),
     };
     return cmocka_run_group_tests_name("golden verify", tests, NULL, NULL);
 }

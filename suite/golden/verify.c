@@ -1,13 +1,16 @@
-/* verify.c: find the goldens and verify them: hashes, provenance, then every family recomputed.
+/* verify.c: find the goldens and verify them: hashes, provenance, every family recomputed, then the witnesses heard.
  *
- * Hashes come first, so that a damaged file is called damaged and not blamed on this build; values come last,
- * so that an edited golden with a corrected hash is caught by what it says. */
+ * Hashes come first, so that a damaged file is called damaged and not blamed on this build; values come later,
+ * so that an edited golden with a corrected hash is caught by what it says. Witnesses come last: where model and build agree
+ * on what the engine did not do, they are the ones to tell. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "suite/golden/files.h"
 #include "suite/golden/golden.h"
 #include "suite/golden/outcome.h"
+#include "suite/golden/witness.h"
 #include "suite/installed.h"
 
 static bool is_directory(const char *path)
@@ -39,6 +42,33 @@ int golden_directory(const char *given, char *path, size_t bytes, struct trouble
 static int damaged(const struct trouble *what, struct trouble *trouble)
 {
     return trouble_set(trouble, EXIT_DAMAGED, "golden damaged: %s", what->text);
+}
+
+/* The records that are there, in order of name. */
+static int hear_witnesses(const char *directory, golden_report report, void *context, struct trouble *trouble)
+{
+    struct golden_files found;
+    struct trouble unreadable = {0};
+    int failed = golden_files_find(&found, directory, &unreadable) ? damaged(&unreadable, trouble) : 0;
+    for (size_t i = 0; i < found.files && !failed; i++) {
+        struct golden_outcome outcome;
+        char engine[64], what[96];
+        int read = 0;
+        if (sscanf(found.path[i], "witness/%63[^/]%n", engine, &read) != 1 || found.path[i][read] ||
+            (read = (int)strlen(engine) - (int)strlen(".json")) <= 0 || strcmp(engine + read, ".json") != 0)
+            continue;
+        engine[read] = 0;
+        if (golden_witness(directory, engine, &outcome)) {
+            failed = outcome.disagrees.exit
+                         ? trouble_set(trouble, EXIT_DAMAGED, "witness disagrees: %s", outcome.disagrees.text)
+                         : damaged(&outcome.damaged, trouble);
+            continue;
+        }
+        snprintf(what, sizeof what, "answers of the released wheel, %zu not asked", outcome.left_out);
+        report(context, found.path[i], what, outcome.cases, 0);
+    }
+    golden_files_free(&found);
+    return failed;
 }
 
 int golden_verify(const char *directory, golden_report report, void *context, struct trouble *trouble)
@@ -86,5 +116,5 @@ int golden_verify(const char *directory, golden_report report, void *context, st
         snprintf(name, sizeof name, "%s/%s.json", checks[i]->family, checks[i]->check);
         report(context, name, checks[i]->what, outcome.cases, outcome.left_out);
     }
-    return 0;
+    return hear_witnesses(directory, report, context, trouble);
 }
