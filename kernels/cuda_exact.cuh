@@ -83,10 +83,10 @@ template <class Row> __device__ static int32_t categorical(const Row &row, uint6
                 total += part[p];
             target = fixed_point_multiply_high(uniform, total);
         }
-        uint32_t p = 0; /* each thread walks alone: the same steps, at the same time */
-        while (target >= part[p])
-            target -= part[p++];
         const uint32_t step = (width + CDF_PARTS - 1) / CDF_PARTS;
+        uint32_t p = 0; /* each thread walks alone: the same steps, at the same time */
+        while (p < (width - 1) / step && target >= part[p])
+            target -= part[p++];
         low += p * step;
         width = width - p * step < step ? width - p * step : step;
     }

@@ -50,7 +50,7 @@ static int wrong_tokens(const struct scenario *scenario, enum cuda_defect defect
     int wrong = 0;
     call.token = malloc(bytes);
     assert_non_null(call.token);
-    *defects.planted = defect;
+    *defects.planted = (int)defect;
     defects.schedule(schedule->order, schedule->seed);
     if (scenario->columns) {
         assert_null(defects.workspace_new(&call.workspace, call.draws));
@@ -156,7 +156,7 @@ static void waiting(void **state)
     struct cuda_draws call = scenario.call;
     call.token = token;
     for (size_t i = 0; i < COUNT(defect); i++) {
-        *defects.planted = defect[i];
+        *defects.planted = (int)defect[i];
         const unsigned long before = defects.waits_made();
         assert_null(defects.draw(&call, NULL));
         assert_int_equal(defects.waits_made() > before, defect[i] != DEFECT_NONE);
