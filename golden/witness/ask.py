@@ -32,13 +32,14 @@ def questions(engine):
                     yield name, group, case
 
 
-def wheel_of(distribution, pins):
-    """The wheel's file name from its own metadata, its hash from the pins that it was installed by."""
+def wheel_of(distribution, pins, platform_tag=None):
+    """The wheel's file name from its own metadata, its hash from the pins that it was installed by. platform_tag: under which it is
+    published, where its metadata name another."""
     from importlib.metadata import distribution as find
     found = find(distribution)
     tags = [line.split(": ", 1)[1] for line in found.read_text("WHEEL").splitlines() if line.startswith("Tag: ")]
     python, abi, _ = tags[0].split("-")
-    name = f"{distribution}-{found.version}-{python}-{abi}-{'.'.join(tag.split('-', 2)[2] for tag in tags)}.whl"
+    name = f"{distribution}-{found.version}-{python}-{abi}-{platform_tag or '.'.join(tag.split('-', 2)[2] for tag in tags)}.whl"
     with open(pins, encoding="utf-8") as file:
         pin, = [line for line in file if line.startswith(f"{distribution}=={found.version} ")]
     return {"file": name, "sha256": pin.split("sha256:")[1].strip()}
@@ -110,7 +111,7 @@ def main(arguments):
     if only:  # a look at some cases writes nothing
         return
     pins = os.path.join(HERE, engine + ".txt")
-    record = {"schema": "samplegate-witness-1", "engine": engine, "wheel": wheel_of(engine.split("-")[0], pins),
+    record = {"schema": "samplegate-witness-1", "engine": engine, "wheel": wheel_of(engine.split("-")[0], pins, getattr(witness, "platform_tag", None)),
               "python": ".".join(platform.python_version_tuple()[:2]), "packages": versions(witness.packages),
               "stand_ins": witness.stand_ins, "found": witness.found}
     path = os.path.join(HERE, engine + ".json")
