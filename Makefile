@@ -23,18 +23,18 @@ COMMON := -std=c11 -fPIC -ffp-contract=off $(WARN) $(DEFINE) -I.
 room = $(filter-out $(foreach d,$(1),$(wildcard $(d)/test_*.c)),$(foreach d,$(1),$(wildcard $(d)/*.c)))
 obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-KERNELS  := $(filter-out kernels/loops.c kernels/cuda_absent.c,$(call room,kernels))
+KERNELS  := $(filter-out kernels/loops.c kernels/weight_loops.c kernels/cuda_absent.c,$(call room,kernels))
 STATS    := $(call room,stats)
 PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
 MUTANTS  := $(call room,suite/sut/mutants)
 ENGINES  := $(call room,suite/sut/engines)
-JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/checks/boundary suite/checks/dependence suite/checks/determinism suite/checks/replay suite/report suite/route suite/cost suite/cli))
+JUDGE    := $(filter-out suite/cli/main.c,$(call room,suite/json suite/oracle suite/golden suite/judge suite/checks suite/checks/equivalence suite/checks/agreement suite/checks/boundary suite/checks/dependence suite/checks/determinism suite/checks/replay suite/report suite/route suite/cost suite/bench suite/cli))
 TOOLS    := $(call room,suite/tools)
 TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/*/test_*.c)
 
 # One source of inner loops, compiled once per instruction set and chosen at run time.
-LOOPS := $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/loops-$(i).o)
+LOOPS := $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/loops-$(i).o $(BUILD)/obj/kernels/weight_loops-$(i).o)
 # Without it gcc lets AVX2's 16 registers overflow (20 % slower); with AVX-512's 32 it does harm. clang has no such flag.
 LOOP_SCHED   := $(if $(findstring clang,$(shell $(CC) --version)),,-fschedule-insns -fsched-pressure)
 ISA_baseline := $(LOOP_SCHED)
@@ -66,7 +66,7 @@ endif
 # The same .cu files for the host, through kernels/shim/: for tests, with any C++17 compiler.
 SHIM := $(shell command -v $(CXX) 2>/dev/null)
 SHIM_FLAGS = -x c++ -std=c++17 -fPIC -ffp-contract=off $(filter-out -Wshadow,$(WARN)) -I.
-SHIM_TESTS := kernels/test_shim.c kernels/test_cuda_shim.c kernels/test_cuda_defect.c suite/sut/host/test_host_cuda.c
+SHIM_TESTS := kernels/test_shim.c $(wildcard kernels/test_cuda_*.c) suite/sut/host/test_host_cuda.c
 TESTS := $(if $(SHIM),$(TESTS),$(filter-out $(SHIM_TESTS),$(TESTS)))
 
 .PHONY: all tests check check-asan gate mutants calibrate golden witness clean help install format
@@ -84,10 +84,15 @@ $(BUILD)/elementary-host: kernels/elementary_host.cu $(wildcard kernels/*.h)
 	$(say) NVCC $<
 	$(Q)$(NVCC) -std=c++17 -O2 -fmad=false -I. -Xcompiler -Wall,-Wextra,-ffp-contract=off,-mfma -o $@ $<
 
-$(BUILD)/obj/kernels/loops-%.o: kernels/loops.c
+define loops
 	@mkdir -p $(@D)
 	$(say) CC '$< ($*)'
 	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -O3 $(ISA_$*) -DISA=$* -MMD -MP -c $< -o $@
+endef
+$(BUILD)/obj/kernels/loops-%.o: kernels/loops.c ; $(loops)
+$(BUILD)/obj/kernels/weight_loops-halves-%.o: CPPFLAGS += -DHALVES_UP=0
+$(BUILD)/obj/kernels/weight_loops-halves-%.o: kernels/weight_loops.c ; $(loops)
+$(BUILD)/obj/kernels/weight_loops-%.o: kernels/weight_loops.c ; $(loops)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -105,9 +110,8 @@ define shim
 	$(Q)$(CXX) $(CPPFLAGS) $(SHIM_FLAGS) $(CFLAGS) $(1) -MMD -MP -c $< -o $@
 endef
 $(BUILD)/obj/%.shim.o: %.cu ; $(call shim,)
-# The kernels with a planted defect, and the shim's own probes on each kind of fiber switch.
-DEFECTS := 1 2 3
-$(BUILD)/obj/kernels/cuda.defect-%.o: kernels/cuda.cu ; $(call shim,-DCUDA_DEFECT=$*)
+# The kernels with planted defects, one at a time, and the shim's own probes on each kind of fiber switch.
+$(BUILD)/obj/%.defects.o: %.cu ; $(call shim,-DCUDA_DEFECTS)
 $(BUILD)/obj/kernels/shim/probes.ucontext.o: kernels/shim/probes.cu ; $(call shim,-DSHIM_UCONTEXT)
 
 define archive
@@ -122,6 +126,10 @@ $(BUILD)/libengines.a:  $(call obj,$(ENGINES))          ; $(archive)
 $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
 $(BUILD)/libmutants.a:  $(call obj,$(MUTANTS))          ; $(archive)
 $(BUILD)/libcuda-shim.a: $(patsubst %.cu,$(BUILD)/obj/%.shim.o,$(CUDA)) ; $(archive)
+
+# For ci/bench_select.py, which calls it from Python.
+$(BUILD)/libkernels.so: $(call obj,$(KERNELS)) $(LOOPS)
+	$(call link,-shared -pthread,-lm)
 
 define link
 	@mkdir -p $(@D)
@@ -153,12 +161,22 @@ $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines
 $(BUILD)/tests/kernels/%: $(BUILD)/obj/kernels/%.o $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka -lmpfr -lgmp $(CRYPTO) -lm)
 $(BUILD)/tests/kernels/test_candidates_defect: $(LOOP_DEFECTS:%=$(BUILD)/obj/kernels/loops-%.o)
-$(BUILD)/tests/kernels/test_cuda_shim: $(BUILD)/libcuda-shim.a
-$(BUILD)/tests/kernels/test_cuda_shim: LDLIBS += -lstdc++
+SHIM_LINKED := $(patsubst %.c,$(BUILD)/tests/%,$(filter-out kernels/test_cuda_defect.c,$(wildcard kernels/test_cuda_*.c)))
+$(SHIM_LINKED): $(BUILD)/libcuda-shim.a
+$(SHIM_LINKED): LDLIBS += -lstdc++
 $(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
 	$(call link,-pthread,-lcmocka $(GSL))
 $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka $(CJSON) $(CRYPTO) $(GSL))
+
+# test_select on selection with a planted defect, which comes before the archive.
+$(BUILD)/obj/kernels/select-sum.o: kernels/select.c
+	$(Q)$(CC) $(CPPFLAGS) $(COMMON) $(CFLAGS) -DWEIGHT_SUM_ERROR=0 -MMD -MP -c $< -o $@
+$(BUILD)/tests/select-defect-sum: $(BUILD)/obj/kernels/test_select.o $(BUILD)/obj/kernels/select-sum.o $(BUILD)/libkernels.a
+	$(call link,-pthread,-lcmocka -lm)
+$(BUILD)/tests/select-defect-halves: $(BUILD)/obj/kernels/test_select.o $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/weight_loops-halves-$(i).o) $(BUILD)/libkernels.a
+	$(call link,-pthread,-lcmocka -lm)
+$(BUILD)/tests/kernels/test_select_defect: | $(BUILD)/tests/select-defect-sum $(BUILD)/tests/select-defect-halves
 
 # What these tests start or load must be there, but is not linked in.
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
@@ -171,13 +189,13 @@ $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samp
 # samplegate-host with the shim in the place of CUDA.
 $(BUILD)/tests/shim-host: $(call obj,$(HOST)) $(BUILD)/libengines.a $(BUILD)/libprotocol.a $(BUILD)/libcuda-shim.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) -lstdc++ -ldl -lm)
-$(BUILD)/tests/cuda-defect-%.so: $(BUILD)/obj/kernels/cuda.defect-%.o
+$(BUILD)/tests/cuda-defects.so: $(patsubst %.cu,$(BUILD)/obj/%.defects.o,$(CUDA))
 	$(call link,-shared,-lstdc++ -lm)
 $(BUILD)/tests/shim-probes.so: $(BUILD)/obj/kernels/shim/probes.shim.o
 	$(call link,-shared,)
 $(BUILD)/tests/shim-probes-ucontext.so: $(BUILD)/obj/kernels/shim/probes.ucontext.o
 	$(call link,-shared,)
-$(BUILD)/tests/kernels/test_cuda_defect: | $(DEFECTS:%=$(BUILD)/tests/cuda-defect-%.so)
+$(BUILD)/tests/kernels/test_cuda_defect: | $(BUILD)/tests/cuda-defects.so
 $(BUILD)/tests/kernels/test_shim: | $(BUILD)/tests/shim-probes.so $(BUILD)/tests/shim-probes-ucontext.so
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
@@ -195,6 +213,9 @@ gate:
 	ci/setup.sh build
 	+$(MAKE) --no-print-directory -j"$$(nproc)" all
 	ci/gate.sh $(BUILD) $(REQUIRE)
+# TORCH: a virtual environment with PyPI's PyTorch, or nothing. SECTIONS: some of them, such as published, vllm, select.
+bench: all $(BUILD)/libkernels.so
+	ci/bench.sh $(BUILD) "$(TORCH)" $(SECTIONS)
 mutants: all
 	$(BUILD)/kill_table $(BUILD)
 calibrate: all
@@ -223,6 +244,7 @@ help:
 	@echo 'make gate        judge the published upgrade in four comparisons (REQUIRE=torch: all four must run)'
 	@echo 'make check       build and run every test, with real PyTorch'
 	@echo 'make check-asan  unit tests, faults and plan quick under ASan and UBSan'
+	@echo 'make bench       measure and write BENCHMARKS.md (TORCH=VENV: with PyPI PyTorch, too; SECTIONS=published: only this)'
 	@echo 'make mutants     the kill table: every mutant against the check it was made for'
 	@echo 'make calibrate   RUNS=200 end-to-end runs of the clean reference: no false alarms, uniform p-values'
 	@echo 'make golden      rewrite the goldens with the independent model'

@@ -19,6 +19,7 @@ struct cli_options {
     size_t requires;
     const char *seed;
     bool json, allow_inconclusive;
+    const char *check_word, *cell_word; /* what gave session.checks and session.cells, for messages */
 };
 extern const struct argp cli_judging; /* --plan --golden --check --cell --jobs --timeout --budget --out --json
                                          --require --allow-inconclusive --seed */
@@ -54,4 +55,5 @@ int cli_requests(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_route(int argc, char **argv);
 int cli_cost(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 #endif
