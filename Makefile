@@ -182,6 +182,7 @@ $(BUILD)/tests/kernels/test_select_defect: | $(BUILD)/tests/select-defect-sum $(
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
+$(BUILD)/tests/suite/sut/host/test_host_time $(BUILD)/tests/suite/cli/test_bench: | $(if $(SHIM),$(BUILD)/tests/shim-host)
 $(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
