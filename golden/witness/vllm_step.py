@@ -29,7 +29,7 @@ class Notes(TorchFunctionMode):
             elif name in ("_greedy_sample", "_beam_search_sample"):
                 self.draws.add(name.split("_")[1])
             if name == "_sample":
-                self.processed = args[1].clone()
+                self.probs = args[0].clone()
             self.inside += 1
             try:
                 return call(*args, **more)
@@ -53,6 +53,8 @@ class Notes(TorchFunctionMode):
             stage = {torch.Tensor.div_: "temperature", torch.softmax: "softmax"}.get(func)
             if stage:
                 self.stages.append(stage)
+            if stage == "softmax":
+                self.handed = args[0].clone()
         return func(*args, **(kwargs or {}))
 
 

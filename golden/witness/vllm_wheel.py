@@ -40,7 +40,7 @@ from vllm.config import CacheConfig, SchedulerConfig  # noqa: E402,F401
 from vllm.core.scheduler import Scheduler  # noqa: E402,F401
 from vllm.engine.output_processor.single_step import SingleStepOutputProcessor  # noqa: E402,F401
 from vllm.engine.output_processor.stop_checker import StopChecker  # noqa: E402,F401
-from vllm.model_executor.layers import sampler  # noqa: E402,F401
+from vllm.model_executor.layers import logits_processor, sampler  # noqa: E402,F401
 from vllm.model_executor import sampling_metadata  # noqa: E402
 from vllm.model_executor.sampling_metadata import SamplingMetadata, SamplingTensors, SequenceGroupToSample  # noqa: E402,F401
 from vllm.outputs import CompletionOutput, RequestOutput  # noqa: E402,F401

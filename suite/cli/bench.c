@@ -14,7 +14,7 @@ struct arguments {
     struct bench_options options;
     long calls, warmup, sessions; /* 0 (warmup -1): the plan's */
     double claimed, limit;
-    bool allow_unclear, json, markdown;
+    bool cpu, allow_unclear, json, markdown;
 };
 
 enum {
@@ -27,6 +27,7 @@ enum {
     KEY_SESSIONS,
     KEY_CLAIMED,
     KEY_LIMIT,
+    KEY_CPU,
     KEY_ALLOW,
     KEY_JSON,
     KEY_MARKDOWN
@@ -54,6 +55,11 @@ static const struct argp_option options[] = {
      "With --vs: exit 1 if the sampler takes more than so many times the other's time, 3 if that is unclear, "
      "0 if it "
      "does not",
+     0},
+    {"cpu", KEY_CPU, 0, 0,
+     "With --vs: compare what the processes used of their cores, not the time that passed; for machines that "
+     "others use, "
+     "too",
      0},
     {"allow-inconclusive", KEY_ALLOW, 0, 0, "Exit 0 where it is unclear", 0},
     {"out", 'o', "DIR", 0, "Write bench.json there", 0},
@@ -124,6 +130,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_LIMIT:
         arguments->limit = number(state, "fail-slower", text, 0, "a ratio such as 1.05,");
         break;
+    case KEY_CPU:
+        arguments->cpu = true;
+        break;
     case KEY_ALLOW:
         arguments->allow_unclear = true;
         break;
@@ -143,6 +152,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
             argp_error(state, "--vs holds one --sut against another; %zu were given", arguments->suts);
         if (arguments->limit > 0 && !arguments->vs)
             argp_error(state, "--fail-slower needs --vs SPEC: slower than what?");
+        if (arguments->cpu && !arguments->vs)
+            argp_error(state, "--cpu needs --vs SPEC: it says what is compared");
         if (arguments->json && arguments->markdown)
             argp_error(state, "--json and --markdown exclude each other");
         break;
@@ -257,7 +268,8 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
         if (!comparison)
             abort();
         for (size_t p = 0; p < bench->points; p++)
-            comparison[p] = bench_compare(bench, &bench->point[p], bench->points, arguments->limit);
+            comparison[p] =
+                bench_compare(bench, &bench->point[p], bench->points, arguments->limit, arguments->cpu);
         report.comparison = comparison;
     }
     const char *word;
@@ -270,16 +282,16 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
         puts(text);
     } else {
         bench_report_head(&report);
-        bench_report_times(&report);
-        if (bench->plan->about == BENCH_ABOUT_PARAMETERS)
-            bench_report_parameters(&report);
+        (bench->plan->about == BENCH_ABOUT_RULE ? bench_report_times : bench_report_parameters)(&report);
         if (comparison)
             bench_report_comparison(&report);
+        puts(arguments->markdown ? "\n```" : "");
         if (arguments->claimed > 0)
             bench_report_claimed(&report);
-        putchar('\n');
         bench_report_missing(&report);
         printf("%s, %.0f s\n", word, bench->seconds);
+        if (arguments->markdown)
+            puts("```");
     }
     if (arguments->out)
         write_json(arguments->out, text, &trouble);

@@ -11,6 +11,16 @@ static const char small[] =
     "\"cells\": [{\"name\": \"zipf\", \"table\": \"zipf\", \"batches\": [1, 4]},\n"
     "{\"name\": \"masked\", \"table\": \"masked\", \"batches\": [1]}]}";
 
+/* Columns are as wide as what is in them: one space for any number. */
+static void squeeze(void)
+{
+    char *to = child.out;
+    for (const char *from = child.out; *from; from++)
+        if (*from != ' ' || from == child.out || from[-1] != ' ')
+            *to++ = *from;
+    *to = '\0';
+}
+
 static int make_plan(void **state)
 {
     if (child_scratch(state))
@@ -87,11 +97,25 @@ static void a_slower_sampler(void **state)
     child_start(BENCH "--cell zipf --calls 100 --sut \"$B\"/fault-plugin.so,id=spin-1100 "
                       "--vs \"$B\"/fault-plugin.so,id=spin-1000 --fail-slower 1.05");
     child_judged(1, "slower, ");
-    child_says(child.out, "zipf/batch:1  SLOWER   1.");
+    squeeze();
+    child_says(child.out, "zipf/batch:1 host SLOWER 1.");
     child_says(child.out, "every session agrees");
     child_start(BENCH "--cell zipf --calls 100 --sut \"$B\"/fault-plugin.so,id=spin-1000 "
                       "--vs \"$B\"/fault-plugin.so,id=spin-1100 --fail-slower 1.05");
-    child_judged(0, "zipf/batch:1  FASTER   0.9");
+    child_judged(0, "FASTER");
+    squeeze();
+    child_says(child.out, "zipf/batch:1 host FASTER 0.9");
+}
+
+/* By the cores' time it is the same, whoever else runs. */
+static void by_cpu_time(void **state)
+{
+    (void)state;
+    child_start(BENCH "--cell zipf --calls 100 --cpu --sut \"$B\"/fault-plugin.so,id=spin-1100 "
+                      "--vs \"$B\"/fault-plugin.so,id=spin-1000");
+    child_judged(0, "SLOWER");
+    squeeze();
+    child_says(child.out, "zipf/batch:4 cpu SLOWER 1.");
 }
 
 /* The same sampler twice, four times over: never slower, never faster. */
@@ -116,6 +140,48 @@ static void too_few_sessions_are_unclear(void **state)
     child_judged(3, "2 sessions: processes differ, 3 are needed");
     child_start(BENCH "%s --allow-inconclusive", two);
     child_judged(0, "unclear, ");
+}
+
+static const char parameters[] =
+    "{\"schema\": \"samplegate-bench-1\", \"name\": \"asks\", \"notes\": \"n\", \"seed\": \"7\", \"about\": "
+    "\"parameters\",\n"
+    "\"hands_over\": \"logits\", \"warmup\": 1, \"calls\": 4, \"blocks\": 2, \"sessions\": 2,\n"
+    "\"tables\": [{\"name\": \"zipf\", \"kind\": \"zipf\", \"vocab\": 5000}],\n"
+    "\"cells\": [{\"name\": \"plain\", \"table\": \"zipf\", \"batches\": [1, 4, 16], \"series\": \"plain\"},\n"
+    "{\"name\": \"greedy\", \"table\": \"zipf\", \"batches\": [4], \"temperature\": 0, \"over\": \"plain\"},\n"
+    "{\"name\": \"sorted\", \"table\": \"zipf\", \"batches\": [1, 4, 16], \"over\": \"plain\", \"parameters\": "
+    "{\"top_p\": 0.9}},\n"
+    "{\"name\": \"counted\", \"table\": \"zipf\", \"batches\": [4], \"history\": {\"prompt\": 9, \"output\": 3}, "
+    "\"parameters\": {\"presence_penalty\": 1}},\n"
+    "{\"name\": \"forked\", \"table\": \"zipf\", \"batches\": [4], \"samples\": 3, \"copies\": 2},\n"
+    "{\"name\": \"noisy\", \"table\": \"zipf\", \"batches\": [4], \"neighbour\": {\"rows\": 1, \"parameters\": "
+    "{\"top_k\": 9}}}],\n"
+    "\"remedies\": [{\"action\": \"no filter\", \"costs\": \"tails\", \"from\": \"sorted\", \"to\": \"plain\"}]}";
+
+/* Every cell runs, is held over the one it names, and is fitted; a sampler without penalties skips their cell by name. */
+static void what_parameters_cost(void **state)
+{
+    (void)state;
+    write_text("asks.json", parameters);
+    child_start("exec \"$B\"/samplegate bench --plan ./asks.json");
+    child_judged(0, "measured, ");
+    squeeze();
+    child_says(child.out, "V = 5000 over N = 1 N = 4 N = 16");
+    child_says(child.out, "\ngreedy plain - ");
+    child_says(child.out, "a request more adds");
+    child_says(child.out, "8 N V, bytes");
+    child_says(child.out, "\nplain 5000 4 160000 1400000 "); /* 70 bytes a logit: fp32 stages */
+    child_says(child.out, "a byte of 8 N V; the worst point is");
+    child_says(child.out, "no filter tails 16 ");
+    if (strstr(child.out, "skipped") || strstr(child.out, "error"))
+        fail_msg("a cell did not run:\n%s", child.out);
+    child_start("exec \"$B\"/samplegate bench --plan ./asks.json --sut python:" SAMPLEGATE_SOURCE_DIR
+                "/suite/sut/examples/sampler.py --sessions 1");
+    child_wait();
+    child_expect(77);
+    child_says(child.out, "skipped  counted/batch:4, [1] sampler: the sampler has no penalties");
+    child_start("exec \"$B\"/samplegate bench --plan ./asks.json --claimed 1.75");
+    child_refused(2, "--claimed: plan asks is about parameters");
 }
 
 static void workers_that_lie(void **state)
@@ -152,6 +218,7 @@ static void wrong_arguments(void **state)
         {"--fail-slower 1.05", "--fail-slower needs --vs SPEC"},
         {"--claimed 1", "--claimed: '1' is not a ratio such as 1.75, above 1"},
         {"--sut reference --sut reference --vs reference", "--vs holds one --sut against another; 2 were given"},
+        {"--cpu", "--cpu needs --vs SPEC"},
         {"--json --markdown", "exclude each other"},
         {"fast", "unexpected argument 'fast'"},
     };
@@ -205,7 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_rules_side_by_side), cmocka_unit_test(google_benchmark_json),
         cmocka_unit_test(a_slower_sampler),       cmocka_unit_test(the_same_sampler),
-        cmocka_unit_test(too_few_sessions_are_unclear),
+        cmocka_unit_test(too_few_sessions_are_unclear), cmocka_unit_test(by_cpu_time), cmocka_unit_test(what_parameters_cost),
         cmocka_unit_test(workers_that_lie),       cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(greedy_is_no_evidence),  cmocka_unit_test(interrupted),
     };
