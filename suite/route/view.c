@@ -148,8 +148,7 @@ static int construct(const struct route_view *view, const struct body *body, str
     if (before >= 0 && check(view, &answer->parameters.values, answer->as_is, body, &answer->flags,
                              &answer->forks, &answer->refusal) == 0)
         return 0;
-    if (view->reading == ENGINE_UPSTREAM)
-        answer->refusal.status = engine_status(view->engine, body->endpoint, answer->refusal.status);
+    answer->refusal.status = engine_status(view->engine, body->endpoint, answer->refusal.status);
     return -1;
 }
 
