@@ -39,22 +39,29 @@ static int cuts_make(struct cut cut[TAIL_SHARES], const double *pmf, size_t voca
     struct ranked *ranked = gather_ranking(pmf, vocab, &live);
     if (!ranked)
         return -1;
+    size_t rest[TAIL_SHARES];
     for (size_t s = 0; s < TAIL_SHARES; s++) {
-        size_t rest = live;
+        rest[s] = live;
         cut[s] = (struct cut){0, 0, 0};
         for (;;) {
-            size_t same = rest;
+            size_t same = rest[s];
             double mass = 0;
-            while (same > 0 && ranked[same - 1].p == ranked[rest - 1].p)
+            while (same > 0 && ranked[same - 1].p == ranked[rest[s] - 1].p)
                 mass += ranked[--same].p;
             if (same == 0 || cut[s].tail + mass > tail_shares[s] * epsilon)
                 break;
             cut[s].tail += mass;
-            rest = same;
+            rest[s] = same;
         }
-        cut[s].least = ranked[rest - 1].p;
-        for (size_t i = 0; i < rest; i++)
-            cut[s].sum += pow(ranked[i].p, 2.0 / 3);
+        cut[s].least = ranked[rest[s] - 1].p;
+    }
+    double sum = 0;
+    for (size_t i = 0; i < live; i++) {
+        const double root = cbrt(ranked[i].p);
+        sum += root * root;
+        for (size_t s = 0; s < TAIL_SHARES; s++)
+            if (rest[s] == i + 1)
+                cut[s].sum = sum;
     }
     free(ranked);
     return 0;
@@ -114,10 +121,12 @@ double tv_certificate(const uint64_t *counts, const double *pmf, size_t vocab, d
     const struct cut *best = best_of(cut, draws, alpha);
     for (size_t id = 0; id < vocab; id++) {
         const double x = (double)counts[id] / draws, off = x - pmf[id];
-        if (pmf[id] > 0 && pmf[id] >= best->least)
-            estimate += pow(pmf[id], -2.0 / 3) * (off * off - x * (1 - x) / (draws - 1));
-        else
+        if (pmf[id] > 0 && pmf[id] >= best->least) {
+            const double root = cbrt(pmf[id]);
+            estimate += (off * off - x * (1 - x) / (draws - 1)) / (root * root);
+        } else {
             hits += (double)counts[id];
+        }
     }
     return fmin(1, distance_open(best->sum, draws, estimate, alpha / 2) +
                        tail_open(best->tail, hits, draws, alpha / 2));
