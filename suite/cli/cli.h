@@ -19,6 +19,7 @@ struct cli_options {
     size_t requires;
     const char *seed;
     bool json, allow_inconclusive;
+    const char *check_word, *cell_word; /* what gave session.checks and session.cells, for messages */
 };
 extern const struct argp cli_judging; /* --plan --golden --check --cell --jobs --timeout --budget --out --json
                                          --require --allow-inconclusive --seed */

@@ -9,6 +9,7 @@
 
 #include "kernels/sampler.h"
 #include "suite/cli/cli.h"
+#include "suite/plural.h"
 
 struct arguments {
     struct cli_options common;
@@ -46,19 +47,30 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return 0;
 }
 
-/* What an ideal sampler would show: every count its expectation, rounded. */
+/* Every count its expectation, rounded; what is lost by that is carried on, as in a wide row each would round to 0. */
+static void spread(const double *pmf, size_t vocab, uint64_t draws, uint64_t *counts)
+{
+    double carried = 0;
+    for (size_t i = 0; i < vocab; i++) {
+        const double expected = (double)draws * pmf[i], rounded = round(expected);
+        carried += expected - rounded;
+        const double extra = pmf[i] > 0 && fabs(carried) >= 1 && rounded + carried >= 0 ? trunc(carried) : 0;
+        carried -= extra;
+        counts[i] = (uint64_t)(rounded + extra);
+    }
+}
+
+/* What an ideal sampler would show. */
 static void ideal_counts(struct cell_result *result, const struct plan *plan)
 {
     struct cell_counts *counts = &result->counts[0];
     for (size_t b = 0; b < plan->batches; b++) {
         double share = (double)plan->batch[b].numerator / (double)plan->batch[b].denominator;
         counts->batch_draws[b] = (uint64_t)(share * (double)result->cell->draws);
-        for (size_t i = 0; i < counts->vocab; i++)
-            counts->batch[b][i] = (uint64_t)llround((double)counts->batch_draws[b] * result->pmf[i]);
+        spread(result->pmf, counts->vocab, counts->batch_draws[b], counts->batch[b]);
     }
     counts->draws = result->cell->draws;
-    for (size_t i = 0; i < counts->vocab; i++)
-        counts->pooled[i] = (uint64_t)llround((double)counts->draws * result->pmf[i]);
+    spread(result->pmf, counts->vocab, counts->draws, counts->pooled);
 }
 
 /* The reference's draws as the answer to every line of a script. */
@@ -82,8 +94,9 @@ static void explain_cell(const struct session *session, struct cell_result *resu
 {
     if (result->script[0].lines && result->cell->family != FAMILY_DEPENDENCE &&
         result->cell->family != FAMILY_BOUNDARY) {
-        printf("    %-19s %9llu  %zu messages\n", result->cell->name,
-               (unsigned long long)script_draws(&result->script[0]), result->script[0].lines);
+        printf("    %-19s %9llu  %zu message%s\n", result->cell->name,
+               (unsigned long long)script_draws(&result->script[0]), result->script[0].lines,
+               PLURAL(result->script[0].lines));
         return;
     }
     if (result->state == CELL_SKIPPED) { /* what is asked depends on the sampler's claims */
@@ -164,6 +177,7 @@ int cli_explain(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct cli_options *common = &arguments.common;
     common->session.checks = arguments.check;
+    common->check_word = "CHECK";
     struct trouble trouble = {0};
     struct plan plan = {0};
     if (cli_plan(&plan, common, &trouble)) {

@@ -5,6 +5,7 @@
 #include "suite/cost/remedies.h"
 #include "suite/cost/report.h"
 #include "suite/cost/status.h"
+#include "suite/plural.h"
 
 #define NUMBER 32
 /* 65,536,000 */
@@ -42,14 +43,14 @@ static void print_head(const struct cost_traffic *traffic, const struct cost_opt
            grouped((double)options->vocab, vocab), cost_dtype_names[options->dtype]);
     printf("%-10s %s%s, %s sequence%s", "requests", grouped((double)traffic->requests, requests),
            options->requests ? "" : " of defaults", grouped((double)cost_sequences(traffic), sequences),
-           cost_sequences(traffic) == 1 ? "" : "s");
+           PLURAL(cost_sequences(traffic)));
     if (traffic->requests != traffic->lines)
         printf(" (sent as %s: each prompt of a list is one)", grouped((double)traffic->lines, lines));
     putchar('\n');
     print_tally("refused", &traffic->refused);
     print_tally("skipped", &traffic->skipped);
     printf("%-10s N = %s row%s of logits", "step", grouped((double)cost_rows(step), rows),
-           cost_rows(step) == 1 ? "" : "s");
+           PLURAL(cost_rows(step)));
     if (options->batch)
         puts(", as given");
     else if (traffic->order.timed && traffic->running.busy > 0)
@@ -210,7 +211,7 @@ static void print_readings(const struct cost_traffic *traffic, const struct cost
         printf("as %s", engine_reading_names[reading]);
         if (any)
             printf(", of %zu line%s %zu cost%s otherwise", traffic->lines + tally_total(&traffic->refused),
-                   traffic->lines + tally_total(&traffic->refused) == 1 ? "" : "s", tally_total(difference),
+                   PLURAL(traffic->lines + tally_total(&traffic->refused)), tally_total(difference),
                    tally_total(difference) == 1 ? "s" : "");
         for (enum engine_stage s = 0; s < ENGINE_STAGES; s++) {
             const bool here = cost_runs(traffic, traffic->reading, 0, s),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "suite/plural.h"
 #include "suite/route/report.h"
 
 static const struct advice {
@@ -51,8 +52,9 @@ static void print_split(struct traffic *traffic, const struct advice *advice)
         printf("      no request is left for the first instance\n");
         return;
     }
-    printf("      %zu of %zu requests go to the second instance", second->taken,
-           first->taken + second->taken);
+    printf("      %zu of %zu request%s go%s to the second instance", second->taken,
+           first->taken + second->taken, PLURAL(first->taken + second->taken),
+           second->taken == 1 ? "es" : "");
     if (traffic->order.timed && now->sequence_seconds > 0)
         printf(", %.2f %% of the tokens", 100 * others->sequence_seconds / now->sequence_seconds);
     printf("\n      gives up: memory for a second copy of the model");

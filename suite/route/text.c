@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite/plural.h"
 #include "suite/route/report.h"
 
 #define FULL_REQUESTS 16
@@ -25,12 +26,12 @@ static void put_parameters(FILE *to, const struct route_answer *answer)
     for (enum engine_layer layer = ENGINE_LAYER_REQUEST; layer <= ENGINE_LAYER_DEFAULT; layer++) {
         bool first = true;
         for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
-            char number[40];
+            char shown[64];
             if (answer->parameters.layer[p] != layer)
                 continue;
-            fprintf(to, first ? "%s%s: %s %.60s" : "%.0s%.0s, %s %.60s", any ? "; " : "      ",
+            fprintf(to, first ? "%s%s: %s %s" : "%.0s%.0s, %s %s", any ? "; " : "      ",
                     engine_layer_names[layer], engine_parameter_names[p],
-                    engine_python_text(&answer->parameters.values.at[p], number, sizeof number));
+                    route_value_text(&answer->parameters.values.at[p], shown));
             first = false;
             any = true;
         }
@@ -101,15 +102,15 @@ void report_tally(struct tally *tally, size_t most)
 /* "SOURCE: temperature 0.6, top_k 20" of what is given there. */
 static bool print_dictionary(const char *source, const char *words, const struct engine_values *values)
 {
-    char number[40];
+    char shown[64];
     bool any = false;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
         if (values->at[p].kind == ENGINE_ABSENT)
             continue;
         if (!any)
             printf("%s%s:", source, words);
-        printf("%s %s %.60s", any ? "," : "", engine_parameter_names[p],
-               engine_python_text(&values->at[p], number, sizeof number));
+        printf("%s %s %s", any ? "," : "", engine_parameter_names[p],
+               route_value_text(&values->at[p], shown));
         any = true;
     }
     return any;
@@ -147,7 +148,7 @@ static void print_server(struct traffic *traffic)
 {
     const struct route_server *server = &traffic->server;
     const struct route_view *now = traffic_view(traffic, ROLE_NOW);
-    char path[ROUTE_TEXT];
+    char path[ROUTE_TEXT], text[64];
     if (server->nothing_merged)
         printf("%s says nothing of default sampling params: the server merged none\n", server->source);
     if (server->source && print_dictionary(server->source, server->from_log ? " says the server merged" : "",
@@ -165,7 +166,8 @@ static void print_server(struct traffic *traffic)
         printf(
             "switch \"%s\": off only as 0, false, no or n; other text than 1, true, yes or y draws a warning "
             "and counts as on\n",
-            server->at.gumbel_switch);
+            route_value_text(&(struct engine_value){.kind = ENGINE_TEXT, .text = server->at.gumbel_switch},
+                             text));
 }
 
 static void print_outlived(const struct walk *walk, double first)
@@ -204,7 +206,7 @@ static void print_time(struct traffic *traffic, const struct report_text *report
 {
     const struct walk *walk = &traffic->walk[0];
     printf("\nover time: %.3f s with requests, %.3f s idle, at most %zu request%s", walk->busy, walk->idle,
-           walk->peak, walk->peak == 1 ? "" : "s");
+           walk->peak, PLURAL(walk->peak));
     if (walk->sequence_peak != (int64_t)walk->peak)
         printf(", %" PRId64 " rows,", walk->sequence_peak);
     printf(
@@ -266,8 +268,10 @@ static void print_other(struct traffic *traffic, enum route_role role, const cha
         printf("%s %s: nothing changes\n", words, name);
         return;
     }
-    printf("%s %s, of %zu requests %zu differ%s\n", words, name, traffic->requests,
-           tally_total(&then->difference), batch ? ", and so does the batch" : "; the batch does not");
+    printf("%s %s, of %zu request%s %zu differ%s%s\n", words, name, traffic->requests,
+           PLURAL(traffic->requests), tally_total(&then->difference),
+           tally_total(&then->difference) == 1 ? "s" : "",
+           batch ? ", and so does the batch" : "; the batch does not");
     report_tally(&then->difference, ROWS);
     if (batch && traffic->order.timed)
         print_shares(traffic_walk(traffic, role));
@@ -283,8 +287,8 @@ void report_text_end(struct report_text *report, struct traffic *traffic, bool d
     if (!drop) {
         const struct route_total *now = &traffic->total[0];
         printf("%s as %s: %zu request%s%s\n", traffic->view[0].name,
-               engine_reading_names[traffic->options->reading], traffic->requests,
-               traffic->requests == 1 ? "" : "s", traffic->interrupted ? " until it was interrupted" : "");
+               engine_reading_names[traffic->options->reading], traffic->requests, PLURAL(traffic->requests),
+               traffic->interrupted ? " until it was interrupted" : "");
         if (tally_total(&traffic->skipped)) {
             printf("skipped bad lines: %zu (behind the colons, their numbers)\n",
                    tally_total(&traffic->skipped));
