@@ -40,6 +40,10 @@ LOOP_SCHED   := $(if $(findstring clang,$(shell $(CC) --version)),,-fschedule-in
 ISA_baseline := $(LOOP_SCHED)
 ISA_avx2     := -mavx2 -mfma $(LOOP_SCHED)
 ISA_avx512   := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma
+# Filters with a planted defect, for a test.
+LOOP_DEFECTS     := defect_words defect_ties
+ISA_defect_words := -DCANDIDATES_WORDS=0
+ISA_defect_ties  := -DCANDIDATES_DEFECT_TIES
 
 comma  := ,
 GSL    := -lgsl -lgslcblas -lm
@@ -123,7 +127,7 @@ $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
 $(BUILD)/libmutants.a:  $(call obj,$(MUTANTS))          ; $(archive)
 $(BUILD)/libcuda-shim.a: $(patsubst %.cu,$(BUILD)/obj/%.shim.o,$(CUDA)) ; $(archive)
 
-# For ci/bench_select.py, which calls it from Python.
+# For ci/bench_race.py and ci/bench_select.py, which call it from Python.
 $(BUILD)/libkernels.so: $(call obj,$(KERNELS)) $(LOOPS)
 	$(call link,-shared -pthread,-lm)
 
@@ -138,6 +142,8 @@ $(BUILD)/samplegate-host: $(call obj,$(HOST)) $(CUDA_OBJECTS) $(BUILD)/libengine
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(CUDA_LIBS) -ldl -lm)
 $(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libengines.a $(BUILD)/libkernels.a
 	$(call link,-shared -Wl$(comma)--exclude-libs$(comma)ALL,-lm)
+$(BUILD)/bench-limit: $(call obj,kernels/bench_limit.c) $(BUILD)/libkernels.a
+	$(call link,-pthread,-lm)
 $(BUILD)/fault-worker: $(call obj,suite/sut/faults/fault_worker.c) $(BUILD)/libprotocol.a
 	$(call link,,$(CJSON))
 $(BUILD)/fault-plugin.so: $(call obj,suite/sut/faults/fault_plugin.c)
@@ -156,6 +162,7 @@ $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines
 # Tests see the rooms their own room may use, and no others.
 $(BUILD)/tests/kernels/%: $(BUILD)/obj/kernels/%.o $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka -lmpfr -lgmp $(CRYPTO) -lm)
+$(BUILD)/tests/kernels/test_candidates_defect: $(LOOP_DEFECTS:%=$(BUILD)/obj/kernels/loops-%.o)
 SHIM_LINKED := $(patsubst %.c,$(BUILD)/tests/%,$(filter-out kernels/test_cuda_defect.c,$(wildcard kernels/test_cuda_*.c)))
 $(SHIM_LINKED): $(BUILD)/libcuda-shim.a
 $(SHIM_LINKED): LDLIBS += -lstdc++
@@ -210,7 +217,7 @@ gate:
 	+$(MAKE) --no-print-directory -j"$$(nproc)" all
 	ci/gate.sh $(BUILD) $(REQUIRE)
 # TORCH: a virtual environment with PyPI's PyTorch, or nothing. SECTIONS: some of them, such as published, vllm, select.
-bench: all $(BUILD)/libkernels.so
+bench: all $(BUILD)/libkernels.so $(BUILD)/bench-limit
 	ci/bench.sh $(BUILD) "$(TORCH)" $(SECTIONS)
 mutants: all
 	$(BUILD)/kill_table $(BUILD)
