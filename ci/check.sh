@@ -84,7 +84,7 @@ part_units() {
 part_python() {
     whole 'golden/model/test_model.py' python3 golden/model/test_model.py
     local test
-    for test in host host_ask host_options torch; do
+    for test in host host_ask host_options host_time torch; do
         whole "suite/sut/workers/test_$test.py" /usr/bin/python3 "suite/sut/workers/test_$test.py"
     done
 }

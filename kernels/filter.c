@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/filter.h"
 #include <string.h>
-#include "kernels/filter_scalar.h"
+#include "kernels/select.h"
 
 /* What the engines' sources do, in exact arithmetic; where an engine sorts with an unstable sort, its ties
  * may fall otherwise. */
@@ -50,106 +50,8 @@ enum filter_status filter_parameters_check(const struct filter_parameters *param
     return FILTER_OK;
 }
 
-/* A row in work: the view's arrays, to be changed. */
-struct work {
-    struct filter_view view;
-    float *weights;
-    uint8_t *kept;
-    size_t split;       /* the id that FILTER_SPLIT shrinks at the end, ... */
-    float split_weight; /* ... to this; 0: none */
-};
-
-/* Mark what a cut drops. Ids at the pivot are counted among all that the step began with. */
-static void cut_mark(struct work *work, const struct filter_cut *cut)
-{
-    uint64_t seen = 0;
-    size_t last = 0;
-    for (size_t step = 0; step < work->view.vocab; step++) {
-        const size_t i = cut->ties == FILTER_TIES_HIGHEST ? work->view.vocab - 1 - step : step;
-        const uint32_t bits = kernel_bits(work->weights[i]);
-        if (!work->kept[i] || bits > cut->pivot)
-            continue;
-        if (bits < cut->pivot || seen == cut->at_pivot) {
-            work->kept[i] |= FILTER_DROPPING;
-            continue;
-        }
-        seen++;
-        last = i;
-    }
-    if (cut->last_units) {
-        work->split = last;
-        work->split_weight = filter_weight_of(cut->last_units, work->view.scale);
-    }
-}
-
-static void drop_marked(const struct work *work)
-{
-    for (size_t i = 0; i < work->view.vocab; i++)
-        if (work->kept[i] & FILTER_DROPPING)
-            work->kept[i] = 0;
-}
-
-static void min_p_apply(const struct work *work, double min_p, float largest)
-{
-    const float threshold = kernel_multiply((float)min_p, largest);
-    for (size_t i = 0; i < work->view.vocab; i++)
-        if (!(work->weights[i] >= threshold))
-            work->kept[i] = 0;
-}
-
-/* top_k and top_p; a joint step finds both cuts before it drops anything. */
-static void cuts_apply(const struct filter_rule *rule, const struct filter_parameters *parameters,
-                       struct work *work)
-{
-    const int with_k = parameters->top_k > 0 && (uint64_t)parameters->top_k < work->view.vocab;
-    const int with_p = parameters->top_p < 1;
-    struct filter_cut k = {0}, p = {0};
-    if (with_p && rule->order == FILTER_TOP_P_FIRST) {
-        p = filter_top_p(&work->view, parameters->top_p, rule->top_p_ties, rule->boundary);
-        cut_mark(work, &p);
-        drop_marked(work);
-    }
-    if (with_k)
-        k = filter_top_k(&work->view, (uint64_t)parameters->top_k, rule->top_k_ties);
-    if (with_p && rule->order == FILTER_JOINT)
-        p = filter_top_p(&work->view, parameters->top_p, rule->top_p_ties, rule->boundary);
-    if (with_k)
-        cut_mark(work, &k);
-    if (with_p && rule->order == FILTER_JOINT)
-        cut_mark(work, &p);
-    drop_marked(work);
-    if (with_p && rule->order == FILTER_TOP_K_FIRST) {
-        p = filter_top_p(&work->view, parameters->top_p, rule->top_p_ties, rule->boundary);
-        cut_mark(work, &p);
-        drop_marked(work);
-    }
-}
-
 enum filter_status filter_row(const struct filter_rule *rule, const struct filter_parameters *parameters,
                               float *weights, size_t vocab, uint8_t *kept)
 {
-    const enum filter_status status = filter_parameters_check(parameters);
-    if (status != FILTER_OK)
-        return status;
-    float largest = 0;
-    for (size_t i = 0; i < vocab; i++) {
-        kept[i] = kernel_weight_valid(weights[i]) ? FILTER_KEPT : 0;
-        if (kept[i] && weights[i] > largest)
-            largest = weights[i];
-    }
-    if (largest > 0) {
-        struct work work = {
-            {weights, kept, vocab, fixed_point_scale(largest, FIXED_POINT_CDF_BITS)}, weights, kept, 0, 0};
-        if (rule->min_p_first)
-            min_p_apply(&work, parameters->min_p, largest);
-        cuts_apply(rule, parameters, &work);
-        if (!rule->min_p_first)
-            min_p_apply(&work, parameters->min_p, largest);
-        if (work.split_weight > 0)
-            weights[work.split] = work.split_weight;
-    }
-    for (size_t i = 0; i < vocab; i++)
-        if (!kept[i])
-            weights[i] = 0;
-    return largest > 0 ? FILTER_OK : FILTER_NO_WEIGHT;
+    return select_row(weight_loops_chosen(), rule, parameters, weights, vocab, kept);
 }

@@ -1,7 +1,8 @@
-/* row.c: prepare a row: check the parameters, the tokens that need no noise, scores in lane order, the CDF.
+/* row.c: prepare a row: check the parameters, the tokens that need no noise, weights by column, the CDF.
  * SPDX-License-Identifier: MIT */
 #include "kernels/row.h"
 #include <stdlib.h>
+#include "kernels/draws.h"
 #include "kernels/rules.h"
 #include "kernels/seeded.h"
 
@@ -24,43 +25,17 @@ static int32_t token_without_noise(const struct sampler_row *row)
     return row->rule == RULE_GREEDY || heaviest < 0 ? heaviest : ROW_TOKEN_OPEN;
 }
 
-static int scores_fill(struct sampler_row *row)
+static int columns_fill(struct sampler_row *row)
 {
-    const float minus_infinity = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
-    const size_t size = row->groups * LOOPS_GROUP;
-    row->scores = malloc(size * sizeof *row->scores);
-    float *score = malloc(row->vocab * sizeof *score);
-    if (!row->scores || !score) {
-        free(score);
-        return -1;
+    if (row->ids || row->rule == RULE_SEEDED_2025) {
+        row->columns = malloc(row->vocab * sizeof *row->columns);
+        if (!row->columns)
+            return -1;
+        for (size_t i = 0; i < row->vocab; i++)
+            row->columns[i] =
+                row->ids ? row->weights[row->ids[i]] : kernel_add(row->weights[i], SEEDED_2025_EPSILON);
     }
-    if (row->rule == RULE_GUMBEL)
-        row->loops->log(row->weights, score, row->vocab);
-    for (size_t i = 0; i < row->vocab; i++) {
-        const int valid = kernel_weight_valid(row->weights[i]);
-        if (row->rule == RULE_GUMBEL)
-            score[i] = valid ? score[i] : minus_infinity;
-        else if (row->rule == RULE_SEEDED_2025)
-            score[i] = seeded_2025_log(row->weights[i]);
-        else
-            score[i] = valid || row->rule == RULE_TORCH_RACE ? row->weights[i] : -1.0f;
-    }
-    for (size_t i = 0; i < size; i++)
-        row->scores[loops_place(i)] = i < row->vocab ? score[i] : minus_infinity;
-    free(score);
-    return 0;
-}
-
-static int logs_fill(struct sampler_row *row)
-{
-    const size_t size = row->groups * LOOPS_GROUP;
-    row->logs = malloc(size * sizeof *row->logs);
-    if (!row->logs)
-        return -1;
-    for (size_t i = 0; i < size; i++) {
-        const float weight = i < row->vocab ? row->weights[row->ids ? row->ids[i] : i] : 0;
-        row->logs[loops_place(i)] = row->ids ? seeded_log_double(weight) : seeded_log(weight);
-    }
+    row->mass = draws_mass(row->columns ? row->columns : row->weights, row->vocab);
     return 0;
 }
 
@@ -85,10 +60,8 @@ static int row_prepare(struct sampler_row *row)
     switch (row->rule) {
     case RULE_CATEGORICAL:
         return cdf_fill(row);
-    case RULE_SEEDED:
-        return logs_fill(row);
     default:
-        return scores_fill(row);
+        return columns_fill(row);
     }
 }
 
@@ -150,7 +123,6 @@ struct sampler_row *row_make(const struct loops *loops, enum sampler_rule rule, 
     row->loops = loops;
     row->rule = rule;
     row->vocab = vocab;
-    row->groups = (vocab + LOOPS_GROUP - 1) / LOOPS_GROUP;
     *status = row_fill(row, kind, values, parameters);
     if (*status != SAMPLER_OK) {
         sampler_row_free(row);
@@ -193,8 +165,7 @@ void sampler_row_free(struct sampler_row *row)
     if (!row)
         return;
     free(row->weights);
-    free(row->scores);
-    free(row->logs);
+    free(row->columns);
     free(row->ids);
     free(row->cdf);
     free(row);

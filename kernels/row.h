@@ -10,14 +10,15 @@
 struct sampler_row {
     const struct loops *loops;
     enum sampler_rule rule;
-    size_t vocab, groups;
+    size_t vocab;
     int32_t
         token; /* the only possible token (greedy, an invalid row, a NaN for torch-race), or ROW_TOKEN_OPEN */
     float *weights; /* [vocab] probabilities as the scalar rules take them */
-    float *scores;  /* [groups * LOOPS_GROUP] in lane order for race, gumbel, torch-race, seeded-2025 */
-    double *logs;   /* [groups * LOOPS_GROUP] in lane order for seeded */
-    uint32_t *ids;  /* [vocab] rank to id, where the noise goes by rank */
-    uint64_t *cdf;  /* [vocab] inclusive, for categorical; what a rule does not use is NULL */
+    float
+        *columns; /* [vocab] the same by noise column, where that differs: by rank, or with e (seeded-2025) */
+    double mass;  /* draws.h */
+    uint32_t *ids; /* [vocab] rank to id, where the noise goes by rank */
+    uint64_t *cdf; /* [vocab] inclusive, for categorical; what a rule does not use is NULL */
 };
 
 /* sampler_row_make and sampler_row_new on the loops of one instruction set (NULL: SAMPLER_BAD_ISA). */

@@ -3,30 +3,11 @@
 #include <stdlib.h>
 #include "kernels/row.h"
 #include "kernels/rules.h"
-#include "kernels/softmax.h"
+#include "kernels/select.h"
 
-/* softmax() of softmax.h, the exponentials by the vector loops: the same bits. */
-static void weights_of_logits(struct sampler_row *row, const float *logits, float temperature)
+static void weights_of_logits(const struct sampler_row *row, const float *logits, float temperature)
 {
-    float *const w = row->weights;
-    float largest = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
-    for (size_t i = 0; i < row->vocab; i++) {
-        w[i] = kernel_divide(logits[i], temperature);
-        if (w[i] > largest)
-            largest = w[i];
-    }
-    uint64_t sum = 0;
-    float part[256];
-    for (size_t first = 0; first < row->vocab; first += 256) {
-        const size_t n = row->vocab - first < 256 ? row->vocab - first : 256;
-        for (size_t i = 0; i < n; i++)
-            part[i] = kernel_subtract(w[first + i], largest);
-        row->loops->exp(part, w + first, n);
-        for (size_t i = 0; i < n; i++)
-            sum += fixed_point_of(w[first + i], FIXED_POINT_SUM_BITS);
-    }
-    for (size_t i = 0; i < row->vocab; i++)
-        w[i] = softmax_probability(w[i], sum);
+    weight_loops_of(row->loops->name)->softmax(logits, row->vocab, temperature, row->weights);
 }
 
 static int filters_on(const struct filter_parameters *filter, size_t vocab)
@@ -50,28 +31,40 @@ static enum sampler_status status_of_penalty(enum penalty_status status)
     }
 }
 
-static int key_compare(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Heaviest first, the lowest id first among equals; what cannot be drawn comes last. */
+/* Heaviest first, the lowest id first among equals; what cannot be drawn comes last. A radix sort keeps the order
+ * of equals. */
 static int ids_by_weight(struct sampler_row *row)
 {
-    uint64_t *key = malloc(row->vocab * sizeof *key);
-    row->ids = malloc(row->vocab * sizeof *row->ids);
+    enum { BITS = 11, BINS = 1 << BITS };
+    const size_t vocab = row->vocab;
+    uint64_t *key = malloc(2 * vocab * sizeof *key), *from = key, *other;
+    row->ids = malloc(vocab * sizeof *row->ids);
     if (!key || !row->ids) {
         free(key);
         return -1;
     }
-    for (size_t i = 0; i < row->vocab; i++) {
+    for (size_t i = 0; i < vocab; i++) {
         const uint32_t bits = kernel_weight_valid(row->weights[i]) ? kernel_bits(row->weights[i]) : 0;
         key[i] = (uint64_t)~bits << 32 | i;
     }
-    qsort(key, row->vocab, sizeof *key, key_compare);
-    for (size_t r = 0; r < row->vocab; r++)
-        row->ids[r] = (uint32_t)key[r];
+    other = key + vocab;
+    for (int shift = 32; shift < 64; shift += BITS) {
+        size_t place[BINS] = {0}, start = 0;
+        for (size_t i = 0; i < vocab; i++)
+            place[from[i] >> shift & (BINS - 1)]++;
+        for (size_t b = 0; b < BINS; b++) {
+            const size_t count = place[b];
+            place[b] = start;
+            start += count;
+        }
+        for (size_t i = 0; i < vocab; i++)
+            other[place[from[i] >> shift & (BINS - 1)]++] = from[i];
+        uint64_t *const swap = from;
+        from = other;
+        other = swap;
+    }
+    for (size_t r = 0; r < vocab; r++)
+        row->ids[r] = (uint32_t)from[r];
     free(key);
     return 0;
 }
@@ -80,7 +73,8 @@ static int ids_by_weight(struct sampler_row *row)
 struct preparation {
     const struct sampler_parameters *parameters;
     const struct filter_rule *filter_rule;
-    float *logits; /* [vocab] a copy that may be edited; NULL with probabilities */
+    const float *logits; /* [vocab] NULL with probabilities */
+    float *edited;       /* a copy of them, where penalties or filters change them, else NULL */
     float temperature;
     int filtered, temperature_last;
 };
@@ -91,12 +85,12 @@ static enum sampler_status filters_apply(struct sampler_row *row, const struct p
     uint8_t *kept = malloc(row->vocab);
     if (!kept)
         return SAMPLER_NO_MEMORY;
-    *empty = filter_row(p->filter_rule, &p->parameters->filter, row->weights, row->vocab, kept) ==
-             FILTER_NO_WEIGHT;
+    *empty = select_row(weight_loops_of(row->loops->name), p->filter_rule, &p->parameters->filter,
+                        row->weights, row->vocab, kept) == FILTER_NO_WEIGHT;
     if (p->temperature_last && !*empty) {
         for (size_t i = 0; i < row->vocab; i++)
             if (!kept[i])
-                p->logits[i] = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
+                p->edited[i] = kernel_float(KERNEL_INFINITY_BITS | 0x80000000u);
         weights_of_logits(row, p->logits, p->temperature);
     }
     free(kept);
@@ -110,7 +104,7 @@ static enum sampler_status edits_apply(const struct sampler_row *row, struct pre
         p->parameters->penalty_rule ? p->parameters->penalty_rule : penalty_rule_at(0);
     const float temperature = p->temperature_last ? 1.0f : p->temperature;
     const enum sampler_status status =
-        status_of_penalty(penalty_row(rule, p->parameters->penalties, temperature, p->logits, row->vocab));
+        status_of_penalty(penalty_row(rule, p->parameters->penalties, temperature, p->edited, row->vocab));
     if (!p->temperature_last)
         p->temperature = 1;
     return status;
@@ -152,13 +146,15 @@ enum sampler_status row_weights(struct sampler_row *row, enum sampler_values kin
     };
     p.temperature_last = p.filtered && p.filter_rule->temperature_last && kind == SAMPLER_LOGITS;
     *empty = 0;
-    if (kind == SAMPLER_LOGITS) {
-        p.logits = malloc(row->vocab * sizeof *values);
-        if (!p.logits)
+    if (kind == SAMPLER_LOGITS)
+        p.logits = values;
+    if (kind == SAMPLER_LOGITS && (parameters->penalties || p.temperature_last)) {
+        p.logits = p.edited = malloc(row->vocab * sizeof *values);
+        if (!p.edited)
             return SAMPLER_NO_MEMORY;
-        memcpy(p.logits, values, row->vocab * sizeof *values);
+        memcpy(p.edited, values, row->vocab * sizeof *values);
     }
     const enum sampler_status status = weights_fill(row, &p, values, empty);
-    free(p.logits);
+    free(p.edited);
     return status;
 }

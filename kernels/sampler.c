@@ -1,7 +1,9 @@
 /* sampler.c: draw from prepared rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/sampler.h"
+#include <stdlib.h>
 #include <string.h>
+#include "kernels/draws.h"
 #include "kernels/philox.h"
 #include "kernels/row.h"
 #include "kernels/rules.h"
@@ -80,43 +82,66 @@ static int32_t cdf_search(const uint64_t *cdf, size_t vocab, uint64_t target)
     return (int32_t)low;
 }
 
-static int32_t draw_one(const struct sampler_row *row, uint64_t seed, uint64_t position)
+static int32_t draw_categorical(const struct sampler_row *row, uint64_t seed, uint64_t position)
 {
-    if (row->token != ROW_TOKEN_OPEN)
-        return row->token;
-    switch (row->rule) {
-    case RULE_CATEGORICAL: {
-        const struct philox_block block = philox_block(seed, PHILOX_STREAM_CATEGORICAL, position, 0);
-        const uint64_t uniform = block.word[0] | (uint64_t)block.word[1] << 32;
-        return cdf_search(row->cdf, row->vocab, fixed_point_multiply_high(uniform, row->cdf[row->vocab - 1]));
+    const struct philox_block block = philox_block(seed, PHILOX_STREAM_CATEGORICAL, position, 0);
+    const uint64_t uniform = block.word[0] | (uint64_t)block.word[1] << 32;
+    return cdf_search(row->cdf, row->vocab, fixed_point_multiply_high(uniform, row->cdf[row->vocab - 1]));
+}
+
+/* The tokens of draw[draws], whose seeds and positions are set. */
+static void draw_all(const struct sampler_row *row, struct draw *draw, size_t draws)
+{
+    if (row->token != ROW_TOKEN_OPEN || row->rule == RULE_CATEGORICAL) {
+        for (size_t d = 0; d < draws; d++)
+            draw[d].token = row->token != ROW_TOKEN_OPEN
+                                ? row->token
+                                : draw_categorical(row, draw[d].seed, draw[d].position);
+        return;
     }
-    case RULE_GUMBEL:
-        return row->loops->gumbel(row->scores, row->groups, seed, position);
-    case RULE_TORCH_RACE:
-        return row->loops->torch_race(row->scores, row->groups, seed, position);
-    case RULE_SEEDED: {
-        const int32_t column = row->loops->seeded(row->logs, row->groups, seed, position);
-        return row->ids ? (int32_t)row->ids[column] : column;
+    draws_of_row(row->loops, row->rule, row->columns ? row->columns : row->weights, row->vocab, row->mass,
+                 draw, draws);
+    for (size_t d = 0; d < draws && row->ids; d++)
+        draw[d].token = (int32_t)row->ids[draw[d].token];
+}
+
+/* Draws are done so many at a time, or a few where there is no memory: it makes no difference to a token. */
+#define DRAWS_MANY 4096
+#define DRAWS_FEW 8
+#define DRAWS_ROWS 64
+
+/* seed[d] and position[d] of draw d if `seed` is given, else (first_seed, first_position + d). */
+static void draw_in_parts(const struct sampler_row *row, const int64_t *seed, const int64_t *position,
+                          uint64_t first_seed, uint64_t first_position, size_t draws, int32_t *token)
+{
+    struct draw few[DRAWS_FEW];
+    struct draw *const many =
+        draws > DRAWS_FEW ? malloc((draws < DRAWS_MANY ? draws : DRAWS_MANY) * sizeof *many) : NULL;
+    const size_t most = many ? DRAWS_MANY : DRAWS_FEW;
+    struct draw *const draw = many ? many : few;
+    for (size_t first = 0; first < draws; first += most) {
+        const size_t count = draws - first < most ? draws - first : most;
+        for (size_t d = 0; d < count; d++) {
+            draw[d].seed = seed ? (uint64_t)seed[first + d] : first_seed;
+            draw[d].position = seed ? (uint64_t)position[first + d] : first_position + first + d;
+        }
+        draw_all(row, draw, count);
+        for (size_t d = 0; d < count; d++)
+            token[first + d] = draw[d].token;
     }
-    case RULE_SEEDED_2025:
-        return row->loops->seeded_2025(row->scores, row->groups, seed, position);
-    default:
-        return row->loops->race(row->scores, row->groups, seed, position);
-    }
+    free(many);
 }
 
 void sampler_draw(const struct sampler_row *row, uint64_t seed, uint64_t first_position, size_t draws,
                   int32_t *token)
 {
-    for (size_t d = 0; d < draws; d++)
-        token[d] = draw_one(row, seed, first_position + d);
+    draw_in_parts(row, NULL, NULL, seed, first_position, draws, token);
 }
 
 void sampler_draw_seeded(const struct sampler_row *row, const int64_t *seed, const int64_t *position,
                          size_t draws, int32_t *token)
 {
-    for (size_t d = 0; d < draws; d++)
-        token[d] = draw_one(row, (uint64_t)seed[d], (uint64_t)position[d]);
+    draw_in_parts(row, seed, position, 0, 0, draws, token);
 }
 
 int32_t sampler_draw_with_noise(const struct sampler_row *row, const float *q)
@@ -126,18 +151,39 @@ int32_t sampler_draw_with_noise(const struct sampler_row *row, const float *q)
     int ordinary = row->token == ROW_TOKEN_OPEN;
     for (size_t i = 0; i < row->vocab; i++)
         ordinary &= kernel_weight_valid(q[i]);
-    if (ordinary && row->rule == RULE_GUMBEL)
-        return row->loops->gumbel_with_noise(row->scores, q, row->vocab);
-    if (ordinary)
-        return row->loops->race_with_noise(row->scores, q, row->vocab);
     switch (row->rule) {
     case RULE_GUMBEL:
-        return rule_gumbel(row->weights, q, row->vocab);
+        return (ordinary ? row->loops->gumbel_with_noise : rule_gumbel)(row->weights, q, row->vocab);
     case RULE_TORCH_RACE:
-        return rule_torch_race(row->weights, q, row->vocab);
+        return (ordinary ? row->loops->torch_with_noise : rule_torch_race)(row->weights, q, row->vocab);
     default:
-        return rule_race(row->weights, q, row->vocab);
+        return (ordinary ? row->loops->race_with_noise : rule_race)(row->weights, q, row->vocab);
     }
+}
+
+enum sampler_status sampler_draw_rows(enum sampler_rule rule, const float *probabilities, size_t rows,
+                                      size_t vocab, size_t row_stride, uint64_t seed, uint64_t first_position,
+                                      int32_t *token)
+{
+    const struct loops *loops = loops_chosen();
+    if (!loops)
+        return SAMPLER_BAD_ISA;
+    if (vocab == 0 || vocab > FIXED_POINT_VOCAB_MAX)
+        return SAMPLER_BAD_VOCAB;
+    if (rule != RULE_RACE && rule != RULE_GUMBEL && rule != RULE_SEEDED)
+        return SAMPLER_BAD_COMBINATION;
+    struct draw draw[DRAWS_ROWS];
+    for (size_t first = 0; first < rows; first += DRAWS_ROWS) {
+        const size_t count = rows - first < DRAWS_ROWS ? rows - first : DRAWS_ROWS;
+        for (size_t d = 0; d < count; d++)
+            draw[d] = (struct draw){.seed = seed,
+                                    .position = first_position + first + d,
+                                    .weights = probabilities + (first + d) * row_stride};
+        draws_of_rows(loops, rule, vocab, draw, count);
+        for (size_t d = 0; d < count; d++)
+            token[first + d] = draw[d].token;
+    }
+    return SAMPLER_OK;
 }
 
 void sampler_noise(uint64_t seed, uint64_t position, size_t vocab, float *q)

@@ -94,6 +94,14 @@ void sampler_draw_seeded(const struct sampler_row *row, const int64_t *seed, con
 /* One token with the caller's Exp(1) noise q[vocab]. Rules race, gumbel and torch-race; others return -2. */
 int32_t sampler_draw_with_noise(const struct sampler_row *row, const float *q);
 
+/* One draw of each of many rows of probabilities, with nothing prepared: token[rows] is what sampler_row_new
+ * and sampler_draw would give. Row r starts at probabilities + r * row_stride and uses noise (seed,
+ * first_position + r). Rules race, gumbel and seeded; SAMPLER_BAD_COMBINATION for others, SAMPLER_BAD_VOCAB,
+ * SAMPLER_BAD_ISA. Allocates nothing. */
+enum sampler_status sampler_draw_rows(enum sampler_rule rule, const float *probabilities, size_t rows,
+                                      size_t vocab, size_t row_stride, uint64_t seed, uint64_t first_position,
+                                      int32_t *token);
+
 /* q[vocab]: the Exp(1) noise that race and gumbel use for (seed, position). */
 void sampler_noise(uint64_t seed, uint64_t position, size_t vocab, float *q);
 #endif

@@ -20,25 +20,37 @@ static inline KERNEL_HD uint32_t seeded_rotate(uint32_t word, int bits)
     return word << bits | word >> (32 - bits);
 }
 
-static inline KERNEL_HD uint32_t seeded_mix(uint32_t hash, uint32_t word)
+/* What a word brings to the hash, and the hash with it. */
+static inline KERNEL_HD uint32_t seeded_spread(uint32_t word)
 {
-    word = seeded_rotate(word * 0xcc9e2d51u, 15) * 0x1b873593u;
-    return seeded_rotate(hash ^ word, 13) * 5u + 0xe6546b64u;
+    return seeded_rotate(word * 0xcc9e2d51u, 15) * 0x1b873593u;
+}
+
+static inline KERNEL_HD uint32_t seeded_mix(uint32_t hash, uint32_t spread)
+{
+    return seeded_rotate(hash ^ spread, 13) * 5u + 0xe6546b64u;
 }
 
 /* The part of the hash that all columns of a draw share. */
 static inline KERNEL_HD uint32_t seeded_hash_start(uint64_t seed, uint64_t position)
 {
-    const uint32_t hash = seeded_mix(seeded_mix(0, (uint32_t)seed), (uint32_t)(seed >> 32));
-    return seeded_mix(hash, (uint32_t)position);
+    const uint32_t hash =
+        seeded_mix(seeded_mix(0, seeded_spread((uint32_t)seed)), seeded_spread((uint32_t)(seed >> 32)));
+    return seeded_mix(hash, seeded_spread((uint32_t)position));
+}
+
+/* The hash of a column, from its seeded_spread. */
+static inline KERNEL_HD uint32_t seeded_hash_finish(uint32_t start, uint32_t spread)
+{
+    uint32_t hash = seeded_mix(start, spread) ^ 16u; /* the length in bytes */
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    return hash ^ hash >> 16;
 }
 
 static inline KERNEL_HD uint32_t seeded_hash_column(uint32_t start, uint32_t column)
 {
-    uint32_t hash = seeded_mix(start, column) ^ 16u; /* the length in bytes */
-    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
-    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
-    return hash ^ hash >> 16;
+    return seeded_hash_finish(start, seeded_spread(column));
 }
 
 static inline KERNEL_HD uint32_t seeded_hash(uint64_t seed, uint64_t position, uint32_t column)
@@ -99,10 +111,21 @@ static inline KERNEL_HD uint32_t seeded_2025_start(uint64_t seed, uint64_t posit
     return (uint32_t)(step * UINT64_C(8589934591)); /* only 24 bits are used */
 }
 
+static inline KERNEL_HD uint32_t seeded_2025_spread(uint32_t column)
+{
+    return column * 479001599u;
+}
+
+/* 24 bits. */
+static inline KERNEL_HD uint32_t seeded_2025_finish(uint32_t start, uint32_t spread)
+{
+    return (start ^ spread) & 0xffffffu;
+}
+
 /* u in [0, 1), a multiple of 2^-24. */
 static inline KERNEL_HD float seeded_2025_uniform(uint32_t start, uint32_t column)
 {
-    return kernel_multiply((float)(int32_t)((start ^ column * 479001599u) & 0xffffffu), 0x1p-24f);
+    return kernel_multiply((float)(int32_t)seeded_2025_finish(start, seeded_2025_spread(column)), 0x1p-24f);
 }
 
 #define SEEDED_2025_EPSILON 1e-9f

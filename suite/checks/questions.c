@@ -11,6 +11,7 @@
 #include "suite/checks/check.h"
 #include "suite/golden/questions.h"
 #include "suite/judge/worker.h"
+#include "suite/plural.h"
 
 #define QUESTIONS_A_MESSAGE 64
 #define DIFFERENCES_SHOWN 20
@@ -223,7 +224,8 @@ void check_questions(const struct check *check, const struct check_input *in, st
     statistic->expected = (double)hearing.cases;
     statistic->violation = hearing.wrong > 0;
     snprintf(statistic->text, sizeof statistic->text,
-             "of %zu cases of %s, %zu answered as golden/%s has them, %zu unsupported; %zu members differ",
-             hearing.cases, hearing.claims.engine, hearing.cases - hearing.unsupported - hearing.wrong,
-             check->golden, hearing.unsupported, hearing.differences);
+             "of %zu case%s of %s, %zu answered as golden/%s has them, %zu unsupported; %zu member%s",
+             hearing.cases, PLURAL(hearing.cases), hearing.claims.engine,
+             hearing.cases - hearing.unsupported - hearing.wrong, check->golden, hearing.unsupported,
+             hearing.differences, hearing.differences == 1 ? " differs" : "s differ");
 }

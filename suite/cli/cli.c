@@ -11,6 +11,8 @@
 #include "suite/version.h"
 
 const struct cli_options cli_defaults = {.plan = "gate",
+                                         .check_word = "--check",
+                                         .cell_word = "--cell",
                                          .session = {.checks = "", .cells = "", .timeout = 300, .label = ""}};
 
 enum {
@@ -136,6 +138,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 const struct argp cli_judging = {.options = judging_options, .parser = parse};
 
+enum engine_reading cli_reading(struct argp_state *state, const char *text)
+{
+    enum engine_reading reading = 0;
+    while (reading < ENGINE_READINGS && strcmp(engine_reading_names[reading], text) != 0)
+        reading++;
+    if (reading == ENGINE_READINGS)
+        argp_error(state, "--as: '%s' is unknown; accepted: article-port, article-prose, upstream", text);
+    return reading;
+}
+
 int cli_trouble(const struct trouble *trouble)
 {
     fflush(stdout);
@@ -169,9 +181,9 @@ int cli_check_selection(const struct plan *plan, const struct cli_options *optio
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                  check ? plan->cell[i].name : check_registry[i].key);
     }
-    return trouble_set(trouble, EXIT_USAGE, "--%s: nothing is called '%s'; there are %s",
-                       check ? "cell" : "check", check ? options->session.cells : options->session.checks,
-                       names);
+    return trouble_set(trouble, EXIT_USAGE, "%s: nothing is called '%s'; there are %s",
+                       check ? options->cell_word : options->check_word,
+                       check ? options->session.cells : options->session.checks, names);
 }
 
 static void on_signal(int number)

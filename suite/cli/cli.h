@@ -6,6 +6,7 @@
 #include "suite/report/junit.h"
 #include "suite/report/results.h"
 #include "suite/report/terminal.h"
+#include "suite/sut/engines/engine.h"
 
 #define CLI_REQUIRE_MAX 8
 
@@ -18,11 +19,14 @@ struct cli_options {
     size_t requires;
     const char *seed;
     bool json, allow_inconclusive;
+    const char *check_word, *cell_word; /* what gave session.checks and session.cells, for messages */
 };
 extern const struct argp cli_judging; /* --plan --golden --check --cell --jobs --timeout --budget --out --json
                                          --require --allow-inconclusive --seed */
 extern const struct cli_options cli_defaults;
 
+/* The value of --as; another text is a usage error. */
+enum engine_reading cli_reading(struct argp_state *state, const char *text);
 /* Print a trouble on stderr and return its exit code. */
 int cli_trouble(const struct trouble *trouble);
 /* Find the golden directory and load the plan (--plan, --golden, --seed). */
@@ -51,4 +55,5 @@ int cli_requests(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_route(int argc, char **argv);
 int cli_cost(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 #endif

@@ -12,6 +12,7 @@ enum {
     KEY_BATCH,
     KEY_DTYPE,
     KEY_REQUESTS,
+    KEY_AS,
     KEY_SKIP,
     KEY_JSON,
     KEY_RECORD,
@@ -31,7 +32,13 @@ static const struct argp_option options[] = {
     {"requests", KEY_REQUESTS, "FILE.jsonl", 0,
      "The traffic, one object a line: endpoint (chat, completions, generate), body (as sent), and optionally "
      "id, "
-     "arrival, finish (seconds); \"-\" is standard input. Without it: one request of defaults",
+     "arrival, finish (seconds), prompt_tokens (of an echoed prompt, which has a row of logits each); \"-\" "
+     "is "
+     "standard input. Without it: one request of defaults",
+     1},
+    {"as", KEY_AS, "READING", 0,
+     "Where the published article's code (article-port), its sentences (article-prose) and the engine "
+     "(upstream, the default) differ: which to follow; the others are compared",
      1},
     {"skip-bad", KEY_SKIP, 0, 0, "Count lines that cannot be read instead of stopping at the first", 1},
     {"json", KEY_JSON, 0, 0, "One object a line, the record last", 1},
@@ -119,6 +126,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_REQUESTS:
         cost->requests = text;
         break;
+    case KEY_AS:
+        cost->reading = cli_reading(state, text);
+        break;
     case KEY_SKIP:
         cost->skip_bad = true;
         break;
@@ -173,13 +183,14 @@ int cli_cost(int argc, char **argv)
         "traffic runs is "
         "at least 5% above --tpot-default-params; or, without such a pair, the step's bytes at --bandwidth "
         "take at "
-        "least 5% of --tpot-default-params; or, without these, a request opens a pass or 8 N V is 64 MB or "
+        "least 5% of --tpot-default-params; or, without these, a request opens a pass or 8 N V of the "
+        "largest step is 64 MB or "
         "more. "
         "\"sampling negligible\": else.",
         NULL,
         NULL,
         NULL};
-    struct cost_options cost = {.dtype = COST_FLOAT16};
+    struct cost_options cost = {.dtype = COST_FLOAT16, .reading = ENGINE_UPSTREAM};
     struct trouble trouble = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &cost);
     cli_catch_signals();

@@ -9,6 +9,7 @@
 
 #include "kernels/sampler.h"
 #include "suite/cli/cli.h"
+#include "suite/plural.h"
 
 struct arguments {
     struct cli_options common;
@@ -82,8 +83,9 @@ static void explain_cell(const struct session *session, struct cell_result *resu
 {
     if (result->script[0].lines && result->cell->family != FAMILY_DEPENDENCE &&
         result->cell->family != FAMILY_BOUNDARY) {
-        printf("    %-19s %9llu  %zu messages\n", result->cell->name,
-               (unsigned long long)script_draws(&result->script[0]), result->script[0].lines);
+        printf("    %-19s %9llu  %zu message%s\n", result->cell->name,
+               (unsigned long long)script_draws(&result->script[0]), result->script[0].lines,
+               PLURAL(result->script[0].lines));
         return;
     }
     if (result->state == CELL_SKIPPED) { /* what is asked depends on the sampler's claims */
@@ -164,6 +166,7 @@ int cli_explain(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct cli_options *common = &arguments.common;
     common->session.checks = arguments.check;
+    common->check_word = "CHECK";
     struct trouble trouble = {0};
     struct plan plan = {0};
     if (cli_plan(&plan, common, &trouble)) {

@@ -22,6 +22,7 @@ static const struct command {
     {"route", "which sampler path an engine takes for given requests, why, and what would change it",
      cli_route},
     {"cost", "what the sampling parameters of given requests cost an engine, and what to change", cli_cost},
+    {"bench", "time samplers, side by side or one against another", cli_bench},
 };
 
 static void usage(FILE *file)
@@ -71,7 +72,7 @@ int main(int argc, char **argv)
         }
     fprintf(stderr,
             "samplegate: unknown command '%s'; accepted: run, compare, list, explain, repro, golden, "
-            "requests, judge, route, cost\n",
+            "requests, judge, route, cost, bench\n",
             argv[1]);
     return EXIT_USAGE;
 }

@@ -56,6 +56,7 @@ int cli_repro(int argc, char **argv)
     struct cli_options common = arguments.common;
     common.plan = id;
     common.session.cells = cell;
+    common.cell_word = "PLAN/CELL";
     struct trouble trouble = {0};
     struct plan plan = {0};
     struct spec spec = {0};

@@ -23,8 +23,8 @@ static const struct argp_option options[] = {
      "The server's start-up log, which says what was merged from the model's generation_config", 0},
     {"requests", KEY_REQUESTS, "FILE.jsonl", 0,
      "The traffic, one object a line: endpoint (chat, completions, responses, generate), body (as sent), and "
-     "optionally id, arrival, finish (seconds); \"-\" is standard input. Without it: a plain request on each "
-     "endpoint",
+     "optionally id, arrival, finish (seconds), prompt_tokens; \"-\" is standard input. Without it: a plain "
+     "request on each endpoint",
      0},
     {"skip-bad", KEY_SKIP, 0, 0, "Count lines that cannot be read instead of stopping at the first", 0},
     {"json", KEY_JSON, 0, 0, "One object a line: requests, changes of the batch's path, a summary", 0},
@@ -52,11 +52,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         route->vs = engine_named(state, "vs", text);
         break;
     case KEY_AS:
-        route->reading = 0;
-        while (route->reading < ENGINE_READINGS && strcmp(engine_reading_names[route->reading], text) != 0)
-            route->reading++;
-        if (route->reading == ENGINE_READINGS)
-            argp_error(state, "--as: '%s' is unknown; accepted: article-port, article-prose, upstream", text);
+        route->reading = cli_reading(state, text);
         break;
     case KEY_CONFIG:
         route->config = text;

@@ -79,7 +79,7 @@ static void a_worker_that_hangs_is_a_red_cell(void **state)
     (void)state;
     run_mode("hang", "--timeout 2 --cell b");
     child_judged(
-        1, "verdict: error: 1 cells could not be judged, first b: the worker hangs: no answer within 2 s");
+        1, "verdict: error: 1 cell could not be judged, first b: the worker hangs: no answer within 2 s");
     assert_string_equal(report_state("out", "error", "b"), "error");
 }
 
@@ -170,7 +170,7 @@ static void an_exception_in_python_is_a_red_cell(void **state)
     run("python:./moody.py", "");
     child_judged(1, "error: the worker reports: ");
     child_says(child.out, "two lines  [31m"); /* as one line, and nothing a terminal would obey */
-    child_says(child.out, "verdict: error: 1 cells could not be judged, first b");
+    child_says(child.out, "verdict: error: 1 cell could not be judged, first b");
     assert_string_equal(report_state("out", "error", "a"), "ran");
     assert_string_equal(report_state("out", "error", "b"), "error");
     assert_string_equal(report_state("out", "error", "c"), "ran");
@@ -222,7 +222,7 @@ static void one_crash_costs_one_cell(void **state)
     (void)state;
     run_mode("die-midway", "");
     child_judged(1,
-                 "verdict: error: 1 cells could not be judged, first b: the worker died (killed by signal 9");
+                 "verdict: error: 1 cell could not be judged, first b: the worker died (killed by signal 9");
     assert_string_equal(report_state("out", "error", "a"), "ran");
     assert_string_equal(report_state("out", "error", "b"), "error");
     assert_string_equal(report_state("out", "error", "c"), "ran");

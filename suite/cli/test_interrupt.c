@@ -72,13 +72,13 @@ static void signals_keep_what_is_complete(void **state)
         start_three("hang");
         assert_int_not_equal(access("out/results.jsonl", F_OK), 0); /* not before its last line */
         child_hurry(signals[i]);
-        child_judged(130, "verdict: interrupted: 1 cells were complete and are kept, 1 were not");
+        child_judged(130, "verdict: interrupted: 1 cell complete and kept, 1 not");
         assert_string_equal(report_state("out", "interrupted", "a"), "ran");
         assert_string_equal(report_state("out", "interrupted", "b"), "error");
         assert_string_equal(report_state("out", "interrupted", "c"), "stopped");
         child_says(child.out, "stopped: interrupted");
         child_start("exec \"$B\"/samplegate judge out/recording --plan ./three.json --out judged");
-        child_judged(1, "verdict: error: 1 cells could not be judged, first b: the worker died");
+        child_judged(1, "verdict: error: 1 cell could not be judged, first b: the worker died");
         assert_string_equal(report_state("judged", "error", "a"), "ran");
         assert_string_equal(report_state("judged", "error", "c"), "stopped");
     }
@@ -102,7 +102,7 @@ static void half_an_exchange_can_be_interrupted(void **state)
                     half[i].command, half[i].plan);
         await("pid");
         child_hurry(SIGINT);
-        child_judged(130, "verdict: interrupted: 0 cells were complete");
+        child_judged(130, "verdict: interrupted: 0 cells complete");
         assert_string_equal(report_state("out", "interrupted", half[i].cell), "stopped");
     }
 }
@@ -129,7 +129,7 @@ static void compare_keeps_the_old_side(void **state)
         "no-hello\" --plan ./three.json --out out");
     await("pid");
     child_hurry(SIGINT);
-    child_judged(130, "verdict: interrupted: 3 cells were complete and are kept");
+    child_judged(130, "verdict: interrupted: 3 cells complete and kept");
     assert_string_equal(report_state("out", "interrupted", "c"), "ran");
     assert_int_equal(system("rm -rf out; rm -f pid"), 0);
     child_start(
@@ -160,7 +160,7 @@ static void a_killed_worker_costs_one_cell(void **state)
     await("pid");
     assert_int_equal(system("kill -9 $(cat pid)"), 0);
     child_judged(1,
-                 "verdict: error: 1 cells could not be judged, first b: the worker died (killed by signal 9");
+                 "verdict: error: 1 cell could not be judged, first b: the worker died (killed by signal 9");
     assert_string_equal(report_state("out", "error", "a"), "ran");
     assert_string_equal(report_state("out", "error", "b"), "error");
     assert_string_equal(report_state("out", "error", "c"), "ran");
@@ -222,7 +222,7 @@ static void a_full_disk_spares_the_report_before(void **state)
 {
     (void)state;
     child_start("rm -rf out; exec \"$B\"/samplegate run --plan ./three.json --cell a --out out");
-    child_judged(0, "verdict: pass: 1 cells");
+    child_judged(0, "verdict: pass: 1 cell");
     child_start("ulimit -f 3; exec \"$B\"/samplegate run --plan ./three.json --out out");
     child_refused(99, "the report cannot be written: File too large");
     assert_int_equal(remove("out/results.jsonl.partial"), 0);

@@ -85,9 +85,9 @@ static void the_articles_deterministic_server(void **state)
     expect_text("", "batch", "deterministic");
     route("sglang-0.5.20", "--server deterministic.json", CHAT("a", "") CHAT("b", ", \"top_k\": 5"));
     answered(0);
-    child_says(child.out, "all 2 as one batch: filtered, seeded, since b\n");
+    child_says(child.out, "all 2 as one batch: filtered, seeded by rank, since b\n");
     child_says(child.out, "gumbel is out of reach here: deterministic inference");
-    child_says(child.out, "as article-prose, of 2 requests 1 differ, and so does the batch\n");
+    child_says(child.out, "as article-prose, of 2 requests 1 differs, and so does the batch\n");
     /* A seed beyond int64 is nobody's business elsewhere. */
     route("sglang-0.5.20", "--server deterministic.json", CHAT("a", ", \"seed\": 9223372036854775808"));
     answered(0);
@@ -95,6 +95,40 @@ static void the_articles_deterministic_server(void **state)
     route("sglang-0.5.20", "", CHAT("a", ", \"seed\": 9223372036854775808, \"top_k\": 5"));
     answered(0);
     child_says(child.out, "filtered     top_k 5 (request): a\n");
+}
+
+/* The other article's table: what each parameter adds to every step, and what a temperature below 1e-5 does. */
+static void the_articles_seven_parameters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields, *stages, *draws;
+    } rows[] = {
+        {"", "min_tokens temperature softmax sample logprobs", "random"},
+        {", \"temperature\": 0.5", "min_tokens temperature softmax sample logprobs", "random"},
+        {", \"temperature\": 0.000009", "min_tokens temperature softmax sample logprobs", "greedy"},
+        {", \"temperature\": 0.00001", "min_tokens temperature softmax sample logprobs", "random"},
+        {", \"top_p\": 0.9", "min_tokens temperature top_p_top_k softmax sample logprobs", "random"},
+        {", \"top_k\": 50", "min_tokens temperature top_p_top_k softmax sample logprobs", "random"},
+        {", \"min_p\": 0.1", "min_tokens temperature min_p softmax sample logprobs", "random"},
+        {", \"presence_penalty\": 0.5", "min_tokens penalties temperature softmax sample logprobs", "random"},
+        {", \"frequency_penalty\": 0.5", "min_tokens penalties temperature softmax sample logprobs",
+         "random"},
+        {", \"repetition_penalty\": 1.1", "min_tokens penalties temperature softmax sample logprobs",
+         "random"},
+        {", \"seed\": 7", "min_tokens temperature softmax sample logprobs", "random_seed"},
+    };
+    write_text("vocab.json", "{\"vocab\": 128000}");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char line[200];
+        snprintf(line, sizeof line, CHAT("plain", "") CHAT("it", "%s"), rows[i].fields);
+        route("vllm-0.5.0", "--json --server vocab.json", line);
+        answered(0);
+        expect_text("it", "stages", rows[i].stages);
+        expect_text("it", "draws", rows[i].draws);
+        expect_text("plain", "stages", rows[0].stages);
+        expect_text("", "stages", rows[i].stages); /* the batch bears it */
+    }
 }
 
 /* By hand: a alone for 2 s, the batch filtered from 2 to 12 though noise is gone at 4, then d starts afresh. */
@@ -118,7 +152,7 @@ static void sticky_until_drained(void **state)
     child_says(child.out, "        12.000 s  idle -> gumbel: d joined\n");
     /* Without noise 16 of 18 request-seconds are plain. */
     child_says(child.out, "gumbel 22.22 % -> 88.89 % of the tokens\n"
-                          "      1 of 4 requests go to the second instance, 11.11 % of the tokens\n");
+                          "      1 of 4 requests goes to the second instance, 11.11 % of the tokens\n");
     child_says(child.out, "as article-port, of 4 requests 0 differ, and so does the batch\n");
     child_says(child.out, "  gumbel                     85.71 %   77.78 %    0.00 %                3\n");
     child_says(child.out, "as article-prose: nothing changes\n");
@@ -258,7 +292,7 @@ static void an_upgrade_shows_what_changes(void **state)
           CHAT("a", "") CHAT("e", ", \"top_p\": 1.0, \"top_k\": -1"));
     answered(0);
     child_says(child.out, "a request that asks for nothing takes multinomial; backend flashinfer\n");
-    child_says(child.out, "with sglang-0.5.20, of 2 requests 1 differ; the batch does not\n"
+    child_says(child.out, "with sglang-0.5.20, of 2 requests 1 differs; the batch does not\n"
                           "          1  multinomial -> gumbel: e\n");
     child_says(child.out, "gumbel is out of reach here: this release draws plain batches otherwise");
     route("sglang-0.5.19", "--vs sglang-0.5.20 --json", CHAT("e", ""));
@@ -286,7 +320,7 @@ static void readings_can_be_chosen(void **state)
     route("sglang-0.5.20", "", CHAT("zero", ", \"top_k\": 0") CHAT("plain", ""));
     answered(0);
     child_says(child.out,
-               "as article-port, of 2 requests 1 differ, and so does the batch\n"
+               "as article-port, of 2 requests 1 differs, and so does the batch\n"
                "          1  HTTP 400: top_k must be -1 (disable) or at least 1, got 0. -> greedy: zero\n"
                "  all as one batch: gumbel -> filtered\n");
     route("sglang-0.5.20", QWEN3, CHAT("plain", ""));
@@ -315,6 +349,7 @@ int main(void)
         cmocka_unit_test(the_articles_examples),
         cmocka_unit_test(the_articles_other_model),
         cmocka_unit_test(the_articles_deterministic_server),
+        cmocka_unit_test(the_articles_seven_parameters),
         cmocka_unit_test(sticky_until_drained),
         cmocka_unit_test(a_request_without_a_finish_runs_to_the_end),
         cmocka_unit_test(layers_and_refusals),

@@ -42,9 +42,9 @@ static const struct {
 } bad_lines[] = {
     {"{\"endpoint\": \"chat\"",
      "r.jsonl:2:20: expected ',' or '}' after a member, found the end of the text"},
-    {"[]", "r.jsonl:2: must be an object with endpoint, body, id, arrival, finish"},
+    {"[]", "r.jsonl:2: must be an object with endpoint, body, id, arrival, finish, prompt_tokens"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"time\": 1}",
-     "r.jsonl:2: unknown key \"time\"; accepted: endpoint, body, id, arrival, finish"},
+     "r.jsonl:2: unknown key \"time\"; accepted: endpoint, body, id, arrival, finish, prompt_tokens"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"body\": {}}", "r.jsonl:2: \"body\" is given twice"},
     {"{\"body\": {}}", "r.jsonl:2: \"endpoint\" is missing"},
     {"{\"endpoint\": \"chatt\", \"body\": {}}",
@@ -67,6 +67,8 @@ static const struct {
      "r.jsonl:2: \"finish\" needs \"arrival\" beside it"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"arrival\": 2, \"finish\": 1}",
      "r.jsonl:2: finish: 1 is before the arrival, 2"},
+    {"{\"endpoint\": \"chat\", \"body\": {}, \"prompt_tokens\": 1.5}",
+     "r.jsonl:2: prompt_tokens: must be a whole number of tokens from 0, is 1.5"},
     {"{\"endpoint\": \"chat\", \"body\": {\"x\": \"\xff\"}}",
      "r.jsonl:2:37: byte 0xff is not valid UTF-8 here"},
 };
@@ -86,9 +88,9 @@ static void bad_lines_are_refused_by_place(void **state)
     answered(0);
     child_says(
         child.out,
-        "sglang-0.5.20 as upstream: 1 request\nskipped bad lines: 17 (behind the colons, their numbers)\n");
+        "sglang-0.5.20 as upstream: 1 request\nskipped bad lines: 18 (behind the colons, their numbers)\n");
     child_says(child.out, "          2  an arrival that is no time: 26, 28\n");
-    child_says(child.out, "          2  not JSON: 2, 34\n");
+    child_says(child.out, "          2  not JSON: 2, 36\n");
     route("sglang-0.5.20", "", AT("a", 5, 6, "") AT("b", 4, 6, ""));
     child_refused(
         2, "r.jsonl:2: arrival: 4 is before the line above's, 5; accepted: lines in the order of arrival");

@@ -10,7 +10,8 @@
 enum cost_tpot { TPOT_DEFAULT, TPOT_TOP_P_TOP_K, TPOT_MIN_P, TPOT_PENALTIES, TPOTS };
 struct cost_options {
     const struct engine *engine; /* one of `staged` paths */
-    int64_t vocab, batch;        /* batch 0: from the traffic */
+    enum engine_reading reading;
+    int64_t vocab, batch; /* batch 0: from the traffic */
     enum cost_dtype dtype;
     const char *requests; /* a path; NULL: one request of defaults */
     bool skip_bad, json, record;

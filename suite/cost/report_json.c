@@ -45,6 +45,8 @@ static void print_traffic(const struct cost_traffic *traffic, const struct cost_
     cJSON_AddStringToObject(json, "engine", options->engine->name);
     cJSON_AddNumberToObject(json, "vocab", (double)options->vocab);
     cJSON_AddStringToObject(json, "dtype", cost_dtype_names[options->dtype]);
+    cJSON_AddStringToObject(json, "as", engine_reading_names[traffic->reading]);
+    cJSON_AddNumberToObject(json, "lines", (double)traffic->lines);
     cJSON_AddNumberToObject(json, "requests", (double)traffic->requests);
     cJSON_AddNumberToObject(json, "refused", (double)tally_total(&traffic->refused));
     cJSON_AddNumberToObject(json, "skipped", (double)tally_total(&traffic->skipped));
@@ -122,6 +124,36 @@ static void print_forks(const struct cost_traffic *traffic)
     print(json);
 }
 
+static void print_prompts(const struct cost_traffic *traffic, const struct cost_options *options)
+{
+    cJSON *json = event("prompts");
+    cJSON_AddNumberToObject(json, "requests", (double)traffic->prompt_logprobs);
+    cJSON_AddNumberToObject(json, "unknown", (double)traffic->unknown_prompts);
+    cJSON_AddNumberToObject(json, "rows", (double)traffic->prompt_rows);
+    cJSON_AddNumberToObject(json, "widest", (double)traffic->widest_prompt);
+    cJSON_AddNumberToObject(
+        json, "two_tensors",
+        traffic->widest_prompt ? 8 * ((double)traffic->widest_prompt + 1) * (double)options->vocab : 0);
+    print(json);
+}
+
+static void print_readings(const struct cost_traffic *traffic)
+{
+    for (enum engine_reading reading = 0; reading < ENGINE_READINGS; reading++) {
+        if (reading == traffic->reading)
+            continue;
+        cJSON *json = event("reading");
+        cJSON_AddStringToObject(json, "as", engine_reading_names[reading]);
+        cJSON_AddNumberToObject(json, "lines", (double)tally_total(&traffic->difference[reading]));
+        cJSON *stages = cJSON_AddArrayToObject(json, "stages");
+        for (enum engine_stage s = 0; s < ENGINE_STAGES; s++)
+            if (cost_runs(traffic, reading, 0, s))
+                cJSON_AddItemToArray(stages, cJSON_CreateString(engine_stage_names[s]));
+        print(json);
+        print_tally("otherwise", &traffic->difference[reading]);
+    }
+}
+
 static void print_remedies(const struct cost_traffic *traffic, const struct cost_options *options)
 {
     struct remedy remedy[REMEDIES_MAX];
@@ -147,7 +179,9 @@ void cost_report_json(struct cost_traffic *traffic, const struct cost_options *o
     print_parameters(traffic, &step);
     print_mixed(traffic, &step);
     print_forks(traffic);
+    print_prompts(traffic, options);
     print_remedies(traffic, options);
+    print_readings(traffic);
     cJSON *json = event("status"), *record = event("record");
     cost_record(traffic, options, record);
     cJSON_AddStringToObject(json, "status", cost_status_names[cost_status(traffic, options, reason)]);

@@ -5,6 +5,7 @@
 #include "suite/cost/remedies.h"
 #include "suite/cost/report.h"
 #include "suite/cost/status.h"
+#include "suite/plural.h"
 
 #define NUMBER 32
 /* 65,536,000 */
@@ -35,14 +36,21 @@ static void print_tally(const char *what, const struct tally *tally)
 static void print_head(const struct cost_traffic *traffic, const struct cost_options *options,
                        const struct cost_step *step)
 {
-    char vocab[NUMBER], requests[NUMBER], sequences[NUMBER], rows[NUMBER];
-    printf("%s, vocabulary %s, %s logits\n", options->engine->name, grouped((double)options->vocab, vocab),
-           cost_dtype_names[options->dtype]);
-    printf("%-10s %s%s, %s sequences\n", "requests", grouped((double)traffic->requests, requests),
-           options->requests ? "" : " of defaults", grouped((double)cost_sequences(traffic), sequences));
+    char vocab[NUMBER], requests[NUMBER], sequences[NUMBER], rows[NUMBER], lines[NUMBER];
+    printf("%s%s%s, vocabulary %s, %s logits\n", options->engine->name,
+           traffic->reading == ENGINE_UPSTREAM ? "" : " as ",
+           traffic->reading == ENGINE_UPSTREAM ? "" : engine_reading_names[traffic->reading],
+           grouped((double)options->vocab, vocab), cost_dtype_names[options->dtype]);
+    printf("%-10s %s%s, %s sequence%s", "requests", grouped((double)traffic->requests, requests),
+           options->requests ? "" : " of defaults", grouped((double)cost_sequences(traffic), sequences),
+           PLURAL(cost_sequences(traffic)));
+    if (traffic->requests != traffic->lines)
+        printf(" (sent as %s: each prompt of a list is one)", grouped((double)traffic->lines, lines));
+    putchar('\n');
     print_tally("refused", &traffic->refused);
     print_tally("skipped", &traffic->skipped);
-    printf("%-10s N = %s rows of logits", "step", grouped((double)cost_rows(step), rows));
+    printf("%-10s N = %s row%s of logits", "step", grouped((double)cost_rows(step), rows),
+           PLURAL(cost_rows(step)));
     if (options->batch)
         puts(", as given");
     else if (traffic->order.timed && traffic->running.busy > 0)
@@ -75,9 +83,11 @@ static void print_stages(const struct cost_traffic *traffic, const struct cost_s
            grouped(writes, c));
     printf("8 N V = %s bytes, the two fp32 tensors of the softmax. That leaves out that they are read, the "
            "copies,\n"
-           "noise and ranks of the stages after them, every pass that a flag opens, and, where "
-           "prompt_logprobs is asked\n"
-           "for, a row of logits for each token of the prompt.\n",
+           "noise and ranks of the stages after them, every pass that a flag opens, and, in the step of a "
+           "prompt whose\n"
+           "log-probabilities are asked for (prompt_logprobs, or echo beside logprobs), a row of logits for "
+           "each of its "
+           "tokens.\n",
            grouped((double)cost_two_tensors(step), a));
 }
 
@@ -143,8 +153,9 @@ static void print_forks(const struct cost_traffic *traffic, const struct cost_op
            "%-10s over all traffic %.4g times the rows to sample and the forward passes\n",
            "forks", grouped((double)traffic->forked, a), grouped((double)traffic->forked_sequences, b),
            grouped((double)traffic->widest, c), "", factor);
-    printf("%-10s KV: a prompt's blocks are shared, what follows is kept once a sequence: %s copies more\n",
-           "", grouped((double)(traffic->forked_sequences - (int64_t)traffic->forked), a));
+    printf("%-10s KV: a prompt's blocks are shared, what follows is kept once a sequence: %s %s more\n", "",
+           grouped((double)(traffic->forked_sequences - (int64_t)traffic->forked), a),
+           traffic->forked_sequences - (int64_t)traffic->forked == 1 ? "copy" : "copies");
     if (options->concurrency)
         printf("%-10s concurrency: %s requests are %.4g sequences\n", "",
                grouped((double)options->concurrency, a), factor * (double)options->concurrency);
@@ -166,6 +177,56 @@ static void print_forks(const struct cost_traffic *traffic, const struct cost_op
                                                          : "");
 }
 
+/* Rows that are not drawn from, in steps of prompts. */
+static void print_prompts(const struct cost_traffic *traffic, const struct cost_options *options)
+{
+    char a[NUMBER], b[NUMBER], c[NUMBER];
+    if (traffic->prompt_logprobs == 0)
+        return;
+    printf(
+        "%-10s %s whose prompts' log-probabilities are wanted: a row of logits for each token but the last, "
+        "%s bytes in\n%-10s the two tensors",
+        "prompts", grouped((double)traffic->prompt_logprobs, a), grouped(8 * (double)options->vocab, b), "");
+    if (traffic->widest_prompt)
+        printf("; known are %s rows, of the longest %s: its step is N = %s, 8 N V = %s bytes",
+               grouped((double)traffic->prompt_rows, a), grouped((double)traffic->widest_prompt, b),
+               grouped((double)traffic->widest_prompt + 1, c),
+               grouped(8 * ((double)traffic->widest_prompt + 1) * (double)options->vocab, (char[NUMBER]){0}));
+    putchar('\n');
+    if (traffic->unknown_prompts)
+        printf("%-10s %s of unknown length: a line's \"prompt_tokens\" says it, or a prompt in tokens\n", "",
+               grouped((double)traffic->unknown_prompts, a));
+}
+
+/* What the published article's code, or its sentences, make of the same traffic. */
+static void print_readings(const struct cost_traffic *traffic, const struct cost_step *step)
+{
+    char bytes[NUMBER];
+    puts("");
+    for (enum engine_reading reading = 0; reading < ENGINE_READINGS; reading++) {
+        const struct tally *difference = &traffic->difference[reading];
+        bool any = tally_total(difference) > 0;
+        if (reading == traffic->reading)
+            continue;
+        printf("as %s", engine_reading_names[reading]);
+        if (any)
+            printf(", of %zu line%s %zu cost%s otherwise", traffic->lines + tally_total(&traffic->refused),
+                   PLURAL(traffic->lines + tally_total(&traffic->refused)), tally_total(difference),
+                   tally_total(difference) == 1 ? "s" : "");
+        for (enum engine_stage s = 0; s < ENGINE_STAGES; s++) {
+            const bool here = cost_runs(traffic, traffic->reading, 0, s),
+                       there = cost_runs(traffic, reading, 0, s);
+            if (here != there)
+                printf("%s a step has %s %s stage: %s bytes %s", any ? ";" : ":", there ? "a" : "no",
+                       engine_stage_names[s], grouped(cost_moved(cost_stage(step, s)), bytes),
+                       there ? "more" : "less");
+            any |= here != there;
+        }
+        puts(any ? "" : ": nothing changes");
+        print_tally("", difference);
+    }
+}
+
 static void print_remedies(const struct cost_traffic *traffic, const struct cost_options *options)
 {
     struct remedy remedy[REMEDIES_MAX];
@@ -182,17 +243,15 @@ static void print_remedies(const struct cost_traffic *traffic, const struct cost
 void cost_report_text(struct cost_traffic *traffic, const struct cost_options *options)
 {
     const struct cost_step step = cost_traffic_step(traffic, options);
-    char reason[STATUS_REASON], number[NUMBER];
+    char reason[STATUS_REASON];
     print_head(traffic, options, &step);
     print_stages(traffic, &step);
     print_parameters(traffic, &step);
     print_mixed(traffic, options, &step);
     print_forks(traffic, options, &step);
-    if (traffic->prompt_logprobs)
-        printf("%-10s %s requests: each token of their prompts is a row, %s bytes in the two tensors\n",
-               "prompt_logprobs", grouped((double)traffic->prompt_logprobs, number),
-               grouped(8 * (double)options->vocab, reason));
+    print_prompts(traffic, options);
     const enum cost_status status = cost_status(traffic, options, reason);
     printf("%-10s %s: %s\n", "status", cost_status_names[status], reason);
     print_remedies(traffic, options);
+    print_readings(traffic, &step);
 }

@@ -31,7 +31,7 @@ static void advance(struct running *running, double time)
         if (asking == 0)
             continue;
         running->on[pass] += seconds;
-        running->mixed[pass] += asking < running->open ? seconds : 0;
+        running->mixed[pass] += asking < running->all ? seconds : 0;
     }
 }
 
@@ -80,7 +80,8 @@ static void finish_first(struct running *running)
 {
     advance(running, running->heap[0].finish);
     const struct running_request done = pop(running);
-    running->requests[done.mask]--;
+    running->requests[done.mask] -= done.requests;
+    running->all -= done.requests;
     running->sequences[done.mask] -= done.sequences;
 }
 
@@ -90,7 +91,8 @@ void running_arrive(struct running *running, double arrival, struct running_requ
         finish_first(running);
     advance(running, arrival);
     push(running, request);
-    running->requests[request.mask]++;
+    running->requests[request.mask] += request.requests;
+    running->all += request.requests;
     running->sequences[request.mask] += request.sequences;
     const int64_t sequences = sequences_of(running);
     running->peak = sequences > running->peak ? sequences : running->peak;

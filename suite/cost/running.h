@@ -10,16 +10,17 @@ enum cost_pass { COST_PENALTIES, COST_TOP_P_TOP_K, COST_MIN_P, COST_PASSES };
 #define COST_MASKS (1 << COST_PASSES)
 
 struct running_request {
-    double finish; /* seconds; INFINITY: with the last of the others */
-    int64_t sequences;
-    unsigned mask; /* of the passes that it asks for */
+    double finish;     /* seconds; INFINITY: with the last of the others */
+    size_t requests;   /* that are alike: of a list of prompts each is one */
+    int64_t sequences; /* of all of them */
+    unsigned mask;     /* of the passes that it asks for */
 };
 /* Zero-initialise; running_free. Time is that of the trace, and stands for steps: all take equally long. */
 struct running {
     struct running_request *heap; /* the next to finish first */
     size_t open, room;
-    size_t requests[COST_MASKS];   /* open, by what they ask for */
-    int64_t sequences[COST_MASKS]; /* of those */
+    size_t requests[COST_MASKS], all; /* open, by what they ask for; together */
+    int64_t sequences[COST_MASKS];    /* of those */
     double now;
     bool begun;
 

@@ -50,7 +50,8 @@ static int guessed(const struct cost_traffic *traffic, const struct cost_options
                    char reason[STATUS_REASON])
 {
     const struct cost_step step = cost_traffic_step(traffic, options);
-    const uint64_t tensors = cost_two_tensors(&step);
+    const uint64_t tensors =
+        cost_two_tensors(&step) / (uint64_t)cost_rows(&step) * (uint64_t)cost_most_rows(traffic, &step);
     const bool opens =
         traffic->pass[COST_PENALTIES] + traffic->pass[COST_TOP_P_TOP_K] + traffic->pass[COST_MIN_P] > 0;
     snprintf(reason, STATUS_REASON, "no times given: %s, and 8 N V is %llu bytes",

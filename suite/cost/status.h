@@ -12,7 +12,7 @@ extern const char *const cost_status_names[STATUSES + 1];
  * "amplified by forks": best_of and n make at least 5% more sequences than there are requests;
  * "sampling visible": of the measured TPOTs one with a pass that this traffic runs is at least 5% above the default's; or,
  *   without such a pair, the step's bytes at the given bandwidth take at least 5% of the default's; or, without that,
- *   the traffic opens a pass or 8 N V is 64 MB or more;
+ *   the traffic opens a pass or 8 N V of its largest step is 64 MB or more;
  * "sampling negligible" else. */
 enum cost_status cost_status(const struct cost_traffic *traffic, const struct cost_options *options,
                              char reason[STATUS_REASON]);

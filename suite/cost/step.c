@@ -3,8 +3,6 @@
 
 #include "suite/cost/traffic.h"
 
-const char *const cost_pass_flag[] = {"do_penalties", "do_top_p_top_k", "do_min_p"};
-
 int64_t cost_sequences(const struct cost_traffic *traffic)
 {
     int64_t sequences = 0;
@@ -43,15 +41,22 @@ double cost_share(const struct cost_traffic *traffic, const struct cost_step *st
     return -expm1(log1p(-asking / requests) * (together > 1 ? together : 1));
 }
 
-static bool runs(const struct cost_traffic *traffic, unsigned mask, enum engine_stage stage)
+bool cost_runs(const struct cost_traffic *traffic, enum engine_reading reading, unsigned mask,
+               enum engine_stage stage)
 {
     const struct engine_flags flags = {.need_penalties = mask >> COST_PENALTIES & 1,
                                        .need_top_p_top_k = mask >> COST_TOP_P_TOP_K & 1,
                                        .need_min_p = mask >> COST_MIN_P & 1};
     struct engine_path path;
     struct engine_refusal refusal;
-    return traffic->engine->path(ENGINE_UPSTREAM, &traffic->server, &flags, 1, &path, &refusal) == 0 &&
+    return traffic->engine->path(reading, &traffic->server, &flags, 1, &path, &refusal) == 0 &&
            path.stages[stage];
+}
+
+int64_t cost_most_rows(const struct cost_traffic *traffic, const struct cost_step *step)
+{
+    const int64_t prompt = traffic->widest_prompt ? traffic->widest_prompt + 1 : 0;
+    return prompt > cost_rows(step) ? prompt : cost_rows(step);
 }
 
 double cost_asked(const struct cost_traffic *traffic, enum cost_pass pass)
@@ -64,10 +69,10 @@ double cost_asked(const struct cost_traffic *traffic, enum cost_pass pass)
 double cost_stage_share(const struct cost_traffic *traffic, const struct cost_step *step,
                         enum engine_stage stage)
 {
-    if (runs(traffic, 0, stage))
+    if (cost_runs(traffic, traffic->reading, 0, stage))
         return 1;
     for (enum cost_pass pass = 0; pass < COST_PASSES; pass++)
-        if (runs(traffic, 1u << pass, stage))
+        if (cost_runs(traffic, traffic->reading, 1u << pass, stage))
             return cost_share(traffic, step, pass);
     return 0;
 }
@@ -81,7 +86,8 @@ double cost_pass_bytes(const struct cost_traffic *traffic, const struct cost_ste
 {
     double sum = 0;
     for (enum engine_stage s = 0; s < ENGINE_STAGES; s++)
-        if (runs(traffic, 1u << pass, s) && !runs(traffic, 0, s))
+        if (cost_runs(traffic, traffic->reading, 1u << pass, s) &&
+            !cost_runs(traffic, traffic->reading, 0, s))
             sum += cost_moved(cost_stage(step, s));
     return sum;
 }

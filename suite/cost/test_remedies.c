@@ -163,9 +163,9 @@ static void many_values_are_counted_in_bounded_memory(void **state)
     struct values values = {0};
     for (int i = 0; i < 100; i++) {
         const struct engine_value value = engine_float(i < 50 ? 3 : i);
-        values_add(&values, &value);
+        values_add(&values, &value, 1);
     }
-    values_add(&values, &(struct engine_value){.kind = ENGINE_TEXT, .text = "x"});
+    values_add(&values, &(struct engine_value){.kind = ENGINE_TEXT, .text = "x"}, 1);
     cJSON *list = values_json(&values);
     assert_int_equal(cJSON_GetArraySize(list), VALUES_KEPT + 1);
     assert_true(cJSON_GetObjectItem(cJSON_GetArrayItem(list, 0), "requests")->valuedouble == 50);

@@ -136,6 +136,91 @@ static void a_trace(void **state)
     assert_true(fabs(cost_share(&traffic, &step, COST_TOP_P_TOP_K) - 2.0 / 6) < 1e-12);
 }
 
+/* A list of prompts is as many requests; n of each are sequences. */
+static void prompts_are_requests(void **state)
+{
+    (void)state;
+    assert_int_equal(read_traffic(LINE("\"prompt\": [\"a\", \"b, ]\", \"\\\"\"], \"n\": 2, \"top_k\": 5") /**/
+                                  LINE("\"prompt\": [[1, 2], [3]]") LINE("\"prompt\": [1, 2, 3]")         /**/
+                                  LINE("\"prompt\": []") LINE("")),
+                     0);
+    assert_int_equal(traffic.lines, 5);
+    assert_int_equal(traffic.requests, 3 + 2 + 1 + 1 + 1);
+    assert_int_equal(cost_sequences(&traffic), 6 + 2 + 1 + 1 + 1);
+    assert_int_equal(traffic.forked, 3);
+    assert_int_equal(traffic.forked_sequences, 6);
+    assert_int_equal(traffic.widest, 2);
+    assert_int_equal(traffic.off[ENGINE_TOP_K], 3);
+    assert_int_equal(traffic.pass[COST_TOP_P_TOP_K], 3);
+    assert_int_equal(traffic.pass_sequences[COST_TOP_P_TOP_K], 6);
+    assert_int_equal(read_traffic(TIMED(0, 2, "\"prompt\": [\"a\", \"b\"], \"min_p\": 0.5")), 0);
+    assert_int_equal(traffic.running.peak, 2);
+    assert_true(traffic.running.mixed[COST_MIN_P] == 0);
+    assert_int_equal(read_traffic(TIMED(0, 2, "\"prompt\": [\"a\", \"b\"], \"min_p\": 0.5") TIMED(1, 2, "")),
+                     0);
+    assert_true(traffic.running.mixed[COST_MIN_P] == 1);
+}
+
+/* With log-probabilities, an echoed prompt has a row for each token but the last; not where the article is followed. */
+static void echoed_prompts_are_rows(void **state)
+{
+    (void)state;
+    static const char text[] =
+        LINE("\"prompt\": [[1, 2, 3], [4, 5, 6, 7, 8]], \"echo\": true, \"logprobs\": 1")
+            LINE("\"prompt\": [1, 2, 3], \"echo\": true")
+                LINE("\"prompt\": [1, 2, 3, 4, 5, 6], \"echo\": true, \"logprobs\": 0, \"max_tokens\": 0, "
+                     "\"truncate_prompt_tokens\": 4") LINE("\"prompt\": \"a\", \"echo\": true, \"logprobs\": "
+                                                           "0") "{\"endpoint\": \"chat\", \"body\": "
+                                                                "{\"echo\": true}, \"prompt_tokens\": 101}\n"
+                                                                "{\"endpoint\": \"chat\", \"body\": "
+                                                                "{\"echo\": true, \"top_logprobs\": null}, "
+                                                                "\"prompt_tokens\": 200}\n"
+                                                                "{\"endpoint\": \"chat\", \"body\": "
+                                                                "{\"top_logprobs\": 3}, \"prompt_tokens\": "
+                                                                "200}\n";
+    assert_int_equal(read_traffic(text), 0);
+    assert_int_equal(tally_total(&traffic.refused), 0);
+    assert_int_equal(traffic.prompt_logprobs, 2 + 1 + 1 + 1);
+    assert_int_equal(traffic.unknown_prompts, 1);
+    assert_int_equal(traffic.prompt_rows, 2 + 4 + 3 + 100);
+    assert_int_equal(traffic.widest_prompt, 100);
+    const struct cost_step step = cost_traffic_step(&traffic, &options);
+    assert_int_equal(cost_rows(&step), 8);
+    assert_int_equal(cost_most_rows(&traffic, &step), 101);
+    options.reading = ENGINE_ARTICLE_PORT;
+    assert_int_equal(read_traffic(text), 0);
+    assert_int_equal(traffic.prompt_logprobs, 0);
+    assert_int_equal(cost_most_rows(&traffic, &step), 8);
+}
+
+/* Where the article's code, its sentences and the engine differ, each has its own count, and says how the others differ. */
+static void readings_differ(void **state)
+{
+    (void)state;
+    static const char text[] = LINE("") LINE("\"top_k\": 1001") /* beyond the vocabulary */
+        LINE("\"temperature\": 0, \"top_k\": 5")                /* greedy */
+        LINE("\"top_p\": 0.999995") LINE("\"min_p\": 1e-6")
+            LINE("\"presence_penalty\": 1e-6"); /* within the epsilon */
+    static const struct {
+        enum engine_reading reading;
+        size_t sorts, min_p, penalties, differ[ENGINE_READINGS];
+    } expected[] = {{ENGINE_UPSTREAM, 0, 0, 0, {2, 5, 0}},
+                    {ENGINE_ARTICLE_PORT, 2, 0, 0, {0, 3, 2}},
+                    {ENGINE_ARTICLE_PROSE, 3, 1, 1, {3, 0, 5}}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        options.reading = expected[i].reading;
+        assert_int_equal(read_traffic(text), 0);
+        assert_int_equal(traffic.pass[COST_TOP_P_TOP_K], expected[i].sorts);
+        assert_int_equal(traffic.pass[COST_MIN_P], expected[i].min_p);
+        assert_int_equal(traffic.pass[COST_PENALTIES], expected[i].penalties);
+        for (enum engine_reading other = 0; other < ENGINE_READINGS; other++)
+            assert_int_equal(tally_total(&traffic.difference[other]), expected[i].differ[other]);
+        const struct cost_step step = cost_traffic_step(&traffic, &options);
+        assert_true(cost_stage_share(&traffic, &step, ENGINE_STAGE_LOGPROBS) ==
+                    (expected[i].reading == ENGINE_UPSTREAM));
+    }
+}
+
 /* Many at once, against one count a second. */
 static void a_crowd(void **state)
 {
@@ -180,6 +265,9 @@ int main(void)
         cmocka_unit_test_teardown(the_share_of_steps_without_times, forget),
         cmocka_unit_test_teardown(a_trace, forget),
         cmocka_unit_test_teardown(a_crowd, forget),
+        cmocka_unit_test_teardown(prompts_are_requests, forget),
+        cmocka_unit_test_teardown(echoed_prompts_are_rows, forget),
+        cmocka_unit_test_teardown(readings_differ, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include "suite/cost/traffic.h"
 
 /* A test's only traffic: 1,000 ids, half logits. */
-static struct cost_options options;
+static struct cost_options options = {.reading = ENGINE_UPSTREAM};
 static struct cost_traffic traffic;
 static struct trouble trouble;
 
@@ -39,7 +39,7 @@ static inline int forget(void **state)
 {
     (void)state;
     cost_traffic_free(&traffic);
-    options = (struct cost_options){0};
+    options = (struct cost_options){.reading = ENGINE_UPSTREAM};
     return 0;
 }
 

@@ -7,8 +7,6 @@
 #include "suite/judge/progress.h"
 #include "suite/route/lines.h"
 
-#define READING ENGINE_UPSTREAM
-
 const enum engine_parameter cost_tabled[] = {ENGINE_TEMPERATURE,
                                              ENGINE_TOP_P,
                                              ENGINE_TOP_K,
@@ -25,16 +23,10 @@ static void find_defaults(struct cost_traffic *traffic)
     for (enum engine_endpoint e = 0; e < ENGINE_ENDPOINTS; e++) {
         struct engine_resolved resolved;
         struct engine_refusal refusal;
-        if (engine->resolve(READING, &traffic->server, e, &empty, &resolved, &refusal) == 0 &&
-            engine_construct(engine, READING, &resolved.values, &refusal) == 0)
+        if (engine->resolve(traffic->reading, &traffic->server, e, &empty, &resolved, &refusal) == 0 &&
+            engine_construct(engine, traffic->reading, &resolved.values, &refusal) == 0)
             traffic->defaults[e] = resolved.values;
     }
-}
-
-static unsigned mask_of(const struct engine_flags *flags)
-{
-    return (unsigned)flags->need_penalties << COST_PENALTIES |
-           (unsigned)flags->need_top_p_top_k << COST_TOP_P_TOP_K | (unsigned)flags->need_min_p << COST_MIN_P;
 }
 
 /* The passes that one value opens where all others are the defaults. */
@@ -45,7 +37,9 @@ static unsigned opened_by(const struct cost_traffic *traffic, enum engine_parame
     struct engine_flags flags;
     struct engine_refusal refusal;
     alone.at[parameter] = *value;
-    return traffic->engine->flags(READING, &traffic->server, &alone, &flags, &refusal) ? 0 : mask_of(&flags);
+    return traffic->engine->flags(traffic->reading, &traffic->server, &alone, &flags, &refusal)
+               ? 0
+               : cost_mask(&flags);
 }
 
 enum cost_pass cost_pass_of(const struct cost_traffic *traffic, enum engine_parameter parameter)
@@ -59,70 +53,100 @@ enum cost_pass cost_pass_of(const struct cost_traffic *traffic, enum engine_para
     return pass;
 }
 
+/* `requests` that are alike. */
 static void count_parameters(struct cost_traffic *traffic, enum engine_endpoint endpoint,
-                             const struct engine_values *values)
+                             const struct engine_values *values, size_t requests)
 {
     const struct engine_values *defaults = &traffic->defaults[ENGINE_GENERATE];
-    traffic->off[ENGINE_TEMPERATURE] +=
-        values->at[ENGINE_TEMPERATURE].number != traffic->defaults[endpoint].at[ENGINE_TEMPERATURE].number;
+    if (values->at[ENGINE_TEMPERATURE].number != traffic->defaults[endpoint].at[ENGINE_TEMPERATURE].number)
+        traffic->off[ENGINE_TEMPERATURE] += requests;
     for (enum engine_parameter p = ENGINE_TEMPERATURE + 1; p < COST_TABLED; p++)
-        traffic->off[p] +=
-            values->at[p].number != defaults->at[p].number && opened_by(traffic, p, &values->at[p]) != 0;
+        if (values->at[p].number != defaults->at[p].number && opened_by(traffic, p, &values->at[p]))
+            traffic->off[p] += requests;
     for (enum engine_parameter p = 0; p < COST_RECORDED; p++)
-        values_add(&traffic->values[p], &values->at[p]);
-    traffic->seeded += engine_is_set(&values->at[ENGINE_SEED]);
-    traffic->prompt_logprobs += engine_is_set(&values->at[ENGINE_PROMPT_LOGPROBS]);
+        values_add(&traffic->values[p], &values->at[p], requests);
+    traffic->seeded += engine_is_set(&values->at[ENGINE_SEED]) ? requests : 0;
 }
 
-static void count_forks(struct cost_traffic *traffic, const struct engine_forks *forks)
+/* Of each prompt all tokens but the last have a row; the last one's is the one that is drawn from. */
+static void count_prompt_rows(struct cost_traffic *traffic, const struct engine_values *values,
+                              const struct request_prompts *prompts)
+{
+    const struct engine_value *most = &values->at[ENGINE_TRUNCATE_PROMPT_TOKENS];
+    int64_t tokens = prompts->tokens, longest = prompts->longest;
+    if (!engine_is_set(&values->at[ENGINE_PROMPT_LOGPROBS]))
+        return;
+    traffic->prompt_logprobs += (size_t)prompts->prompts;
+    if (tokens < 0) {
+        traffic->unknown_prompts += (size_t)prompts->prompts;
+        return;
+    }
+    if (most->kind == ENGINE_INTEGER && most->integer < longest) {
+        longest = most->integer;
+        tokens = longest * prompts->prompts < tokens ? longest * prompts->prompts : tokens;
+    }
+    if (tokens > prompts->prompts)
+        traffic->prompt_rows += tokens - prompts->prompts;
+    if (longest - 1 > traffic->widest_prompt)
+        traffic->widest_prompt = longest - 1;
+}
+
+static void count_forks(struct cost_traffic *traffic, const struct engine_forks *forks, size_t requests)
 {
     if (forks->sequences <= 1)
         return;
-    traffic->forked++;
-    traffic->forked_sequences += forks->sequences;
+    traffic->forked += requests;
+    traffic->forked_sequences += forks->sequences * (int64_t)requests;
     traffic->widest = forks->sequences > traffic->widest ? forks->sequences : traffic->widest;
     traffic->preempted = forks->preempted;
     traffic->last_preempted = forks->last_preempted;
 }
 
+static void compare_readings(struct cost_traffic *traffic, const struct request *request,
+                             const struct engine_values *values, const struct cost_outcome *outcome)
+{
+    struct cost_outcome other;
+    char text[TALLY_TEXT];
+    for (enum engine_reading reading = 0; reading < ENGINE_READINGS; reading++) {
+        if (reading == traffic->reading)
+            continue;
+        cost_outcome(traffic->engine, reading, &traffic->server, request->endpoint, values, &other);
+        if (*cost_difference(outcome, &other, text))
+            tally_add(&traffic->difference[reading], text, request->id);
+    }
+}
+
 static void take(struct cost_traffic *traffic, struct request *request)
 {
-    const struct engine *engine = traffic->engine;
     struct engine_values values;
-    struct engine_resolved resolved;
-    struct engine_flags flags;
-    struct engine_forks forks;
-    struct engine_refusal refusal;
+    struct cost_outcome outcome;
+    struct request_prompts prompts;
     char text[TALLY_TEXT];
-    request_values(request, engine, &values);
-    if (engine->resolve(READING, &traffic->server, request->endpoint, &values, &resolved, &refusal) ||
-        engine_construct(engine, READING, &resolved.values, &refusal) ||
-        engine->flags(READING, &traffic->server, &resolved.values, &flags, &refusal) ||
-        engine->forks(READING, &traffic->server, &resolved.values, 1, &forks, &refusal)) {
-        if (refusal.status)
-            snprintf(text, sizeof text, "HTTP %d: %s", refusal.status, refusal.text);
-        else
-            snprintf(text, sizeof text, "fails in the step, for its whole batch: %s", refusal.text);
-        tally_add(&traffic->refused, text, request->id);
+    request_values(request, traffic->engine, &values);
+    request_prompts(request, traffic->engine, &prompts);
+    cost_outcome(traffic->engine, traffic->reading, &traffic->server, request->endpoint, &values, &outcome);
+    compare_readings(traffic, request, &values, &outcome);
+    if (outcome.refused) {
+        tally_add(&traffic->refused, cost_refusal(&outcome, text), request->id);
         return;
     }
-    const unsigned mask = mask_of(&flags);
-    traffic->requests++;
+    const size_t requests = (size_t)prompts.prompts;
+    const int64_t sequences = prompts.prompts * outcome.forks.sequences;
+    traffic->lines++;
+    traffic->requests += requests;
     for (int pass = 0; pass < COST_PASSES; pass++)
-        if (mask >> pass & 1) {
-            traffic->pass[pass]++;
-            traffic->pass_sequences[pass] += forks.sequences;
+        if (outcome.mask >> pass & 1) {
+            traffic->pass[pass] += requests;
+            traffic->pass_sequences[pass] += sequences;
         }
-    for (int d = 0; d < ENGINE_DRAWS; d++)
-        if (flags.draws[d]) {
-            traffic->draws[d]++;
-            traffic->sequences[d] += forks.sequences;
-        }
-    count_parameters(traffic, request->endpoint, &resolved.values);
-    count_forks(traffic, &forks);
+    traffic->draws[outcome.draw] += requests;
+    traffic->sequences[outcome.draw] += sequences;
+    count_parameters(traffic, request->endpoint, &outcome.values, requests);
+    count_prompt_rows(traffic, &outcome.values, &prompts);
+    count_forks(traffic, &outcome.forks, requests);
     if (request->timed)
         running_arrive(&traffic->running, request->arrival,
-                       (struct running_request){request->finish, forks.sequences, mask});
+                       (struct running_request){request->finish, requests, sequences, outcome.mask});
 }
 
 static int take_line(struct cost_traffic *traffic, const struct cost_options *options,
@@ -177,7 +201,8 @@ int cost_traffic_read(struct cost_traffic *traffic, const struct cost_options *o
 {
     char plain[] = "{\"endpoint\": \"completions\", \"body\": {}}";
     const struct lines none = {.name = "a request of defaults"};
-    *traffic = (struct cost_traffic){.engine = options->engine, .server.vocab = options->vocab};
+    *traffic = (struct cost_traffic){
+        .engine = options->engine, .reading = options->reading, .server.vocab = options->vocab};
     find_defaults(traffic);
     if (options->requests ? take_file(traffic, options, trouble)
                           : take_line(traffic, options, &none, plain, strlen(plain), trouble))
@@ -192,6 +217,8 @@ int cost_traffic_read(struct cost_traffic *traffic, const struct cost_options *o
                            traffic->refused.rows ? traffic->refused.row[0].text : "");
     tally_sort(&traffic->refused);
     tally_sort(&traffic->skipped);
+    for (enum engine_reading reading = 0; reading < ENGINE_READINGS; reading++)
+        tally_sort(&traffic->difference[reading]);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void values_add(struct values *values, const struct engine_value *value)
+void values_add(struct values *values, const struct engine_value *value, size_t requests)
 {
     struct engine_value kept = *value;
     size_t i = 0;
@@ -18,12 +18,12 @@ void values_add(struct values *values, const struct engine_value *value)
                                  values->row[i].value.integer == kept.integer))
         i++;
     if (i == VALUES_KEPT) {
-        values->others++;
+        values->others += requests;
         return;
     }
     if (i == values->rows)
         values->row[values->rows++] = (struct values_row){.value = kept};
-    values->row[i].requests++;
+    values->row[i].requests += requests;
 }
 
 static cJSON *json_of(const struct engine_value *value)

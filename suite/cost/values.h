@@ -17,7 +17,7 @@ struct values {
 };
 
 /* Texts, arrays and objects count as what Python's truth makes of them. */
-void values_add(struct values *values, const struct engine_value *value);
+void values_add(struct values *values, const struct engine_value *value, size_t requests);
 /* One value: that. Several: a list of {"value", "requests"}, most requests first, and the rest as {"others"}. None: null. */
 cJSON *values_json(struct values *values);
 #endif

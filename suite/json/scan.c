@@ -361,7 +361,7 @@ static int scan_value(struct scanner *scanner)
     if (byte == '"')
         return scan_string(scanner, NULL);
     for (size_t i = 0; i < (scanner->as_sent ? 6 : 3); i++)
-        if (strncmp(scanner->text + scanner->at, words[i], strlen(words[i])) == 0) {
+        if (byte == *words[i] && strncmp(scanner->text + scanner->at, words[i], strlen(words[i])) == 0) {
             scanner->at += strlen(words[i]);
             return 0;
         }

@@ -8,6 +8,7 @@
 
 #include "suite/checks/family.h"
 #include "suite/judge/verdict.h"
+#include "suite/plural.h"
 
 static double smallest_epsilon(const struct plan *plan)
 {
@@ -91,8 +92,8 @@ static bool undecided(const struct session *old, const struct session *new, cons
             after->uncertified->cell->name, after->uncertified->bound.upper,
             after->uncertified->cell->epsilon, after->uncertified->draws_needed);
     else if (!after->to_certify)
-        say(verdict, "no cell of this plan is certified, and %llu of %llu rows differ",
-            (unsigned long long)(sum->rows - sum->same), (unsigned long long)sum->rows);
+        say(verdict, "no cell of this plan is certified, and %llu of %llu row%s differ",
+            (unsigned long long)(sum->rows - sum->same), (unsigned long long)sum->rows, PLURAL(sum->rows));
     else
         return false;
     return true;
@@ -102,8 +103,8 @@ static bool undecided(const struct session *old, const struct session *new, cons
 static void say_counts(struct verdict *verdict, const struct change_sum *sum, const struct tally *after)
 {
     if (sum->rows && strcmp(verdict->word, "identical"))
-        say(verdict, "; %llu of %llu tokens equal on the same seeds", (unsigned long long)sum->same,
-            (unsigned long long)sum->rows);
+        say(verdict, "; %llu of %llu token%s equal on the same seeds", (unsigned long long)sum->same,
+            (unsigned long long)sum->rows, PLURAL(sum->rows));
     if (sum->differ > sum->rows - sum->same)
         say(verdict, "; %llu differ where one token dominates",
             (unsigned long long)(sum->differ - (sum->rows - sum->same)));
@@ -125,7 +126,8 @@ struct verdict verdict_compare(const struct session *old, struct session *new, s
                               .exit = allow_inconclusive ? EXIT_PASS : EXIT_INCONCLUSIVE};
     if (old->interrupted || new->interrupted) {
         verdict = (struct verdict){.word = "interrupted", .exit = EXIT_INTERRUPTED};
-        say(&verdict, "%zu cells of old and %zu of new were complete and are kept", before.ran, after.ran);
+        say(&verdict, "%zu cell%s of old and %zu of new complete and kept", before.ran, PLURAL(before.ran),
+            after.ran);
     } else if (before.errors || after.errors) {
         const struct cell_result *error = after.errors ? after.first_error : before.first_error;
         verdict = (struct verdict){.word = "error", .exit = EXIT_FAIL};
@@ -134,8 +136,9 @@ struct verdict verdict_compare(const struct session *old, struct session *new, s
     } else if (sum.introduced) {
         verdict =
             (struct verdict){.word = "different", .exit = EXIT_FAIL, .within_epsilon = sum.within_epsilon};
-        say(&verdict, "%s%zu statistics of new rejected that old passes, first on %s",
-            sum.within_epsilon ? "but within epsilon: " : "", sum.introduced, sum.first->cell->name);
+        say(&verdict, "%s%zu statistic%s of new rejected that old passes, first on %s",
+            sum.within_epsilon ? "but within epsilon: " : "", sum.introduced, PLURAL(sum.introduced),
+            sum.first->cell->name);
         if (sum.first->cell->family == FAMILY_EQUIVALENCE)
             say(&verdict, " (U there %.4f)", sum.first->bound.upper);
     } else if (lacks) {

@@ -308,8 +308,8 @@ static int name_order(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Ends in "no plan NAME" and the plans there are. */
-static int no_such_plan(const char *name, const char *golden_dir, struct trouble *trouble)
+/* Ends in "no plan NAME" and the plans there are of its kind. */
+static int no_such_plan(const char *name, const char *golden_dir, bool bench, struct trouble *trouble)
 {
     char directory[1024], known[512] = "", *found[64];
     size_t count = 0;
@@ -319,7 +319,8 @@ static int no_such_plan(const char *name, const char *golden_dir, struct trouble
         return trouble_set(trouble, EXIT_USAGE, "no plan \"%s\": %s: %s", name, directory, strerror(errno));
     for (struct dirent *entry; (entry = readdir(stream)) && count < sizeof found / sizeof *found;) {
         size_t length = strlen(entry->d_name);
-        if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0)
+        if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0 &&
+            bench == !strncmp(entry->d_name, "bench-", 6))
             if ((found[count] = strndup(entry->d_name, length - 5)))
                 count++;
     }
@@ -335,19 +336,25 @@ static int no_such_plan(const char *name, const char *golden_dir, struct trouble
                        directory, count ? known : "none");
 }
 
-int plan_load(struct plan *plan, const char *name_or_file, const char *golden_dir, struct trouble *trouble)
+int plan_find(const char *name_or_file, const char *golden_dir, bool bench, char *path, size_t bytes,
+              struct trouble *trouble)
 {
-    *plan = (struct plan){0};
     size_t length = strlen(name_or_file);
     bool is_file =
         strchr(name_or_file, '/') || (length > 5 && strcmp(name_or_file + length - 5, ".json") == 0);
+    int written = is_file ? snprintf(path, bytes, "%s", name_or_file)
+                          : snprintf(path, bytes, "%s/plans/%s.json", golden_dir, name_or_file);
+    if (written < 0 || (size_t)written >= bytes)
+        return trouble_set(trouble, EXIT_USAGE, "the plan's path is longer than %zu bytes", bytes - 1);
+    return !is_file && access(path, F_OK) != 0 ? no_such_plan(name_or_file, golden_dir, bench, trouble) : 0;
+}
+
+int plan_load(struct plan *plan, const char *name_or_file, const char *golden_dir, struct trouble *trouble)
+{
+    *plan = (struct plan){0};
     char path[4096];
-    int written = is_file ? snprintf(path, sizeof path, "%s", name_or_file)
-                          : snprintf(path, sizeof path, "%s/plans/%s.json", golden_dir, name_or_file);
-    if (written < 0 || (size_t)written >= sizeof path)
-        return trouble_set(trouble, EXIT_USAGE, "the plan's path is longer than %zu bytes", sizeof path - 1);
-    if (!is_file && access(path, F_OK) != 0)
-        return no_such_plan(name_or_file, golden_dir, trouble);
+    if (plan_find(name_or_file, golden_dir, false, path, sizeof path, trouble))
+        return -1;
     struct json_file file;
     if (json_open(&file, path, EXIT_USAGE, trouble))
         return -1;

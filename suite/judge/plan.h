@@ -59,6 +59,10 @@ struct plan {
     size_t cells;
 };
 
+/* The path of a plan's file. exit 2, with the plans there are, if a NAME is none of them; shipped plans for `samplegate
+ * bench` are called bench-SOMETHING. */
+int plan_find(const char *name_or_file, const char *golden_dir, bool bench, char *path, size_t bytes,
+              struct trouble *trouble);
 /* NAME (of golden_dir/plans/NAME.json) or FILE (a word with '/' or ending in .json). Owned: plan_free. */
 int plan_load(struct plan *plan, const char *name_or_file, const char *golden_dir, struct trouble *trouble);
 void plan_free(struct plan *plan);

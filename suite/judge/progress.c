@@ -9,7 +9,7 @@
 
 void progress_begin(struct progress *progress, int stage)
 {
-    *progress = (struct progress){.shown = isatty(STDERR_FILENO) == 1, .stage = stage};
+    *progress = (struct progress){.shown = isatty(STDERR_FILENO) == 1, .word = "stage", .stage = stage};
 }
 
 /* Whether to draw it now. */
@@ -35,8 +35,8 @@ void progress_count(struct progress *progress, const char *what, size_t done)
 void progress_show(struct progress *progress, const char *label, const char *cell, size_t done, size_t total)
 {
     if (due(progress, done >= total))
-        fprintf(stderr, "\r%s%sstage %d  %3zu %%  %-24s", label, *label ? "  " : "", progress->stage,
-                100 * done / total, cell);
+        fprintf(stderr, "\r%s%s%s %d  %3zu %%  %-24s", label, *label ? "  " : "", progress->word,
+                progress->stage, 100 * done / total, cell);
 }
 
 void progress_end(struct progress *progress)

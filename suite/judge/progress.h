@@ -6,6 +6,7 @@
 
 struct progress {
     bool shown;
+    const char *word; /* "stage", unless the caller counts something else */
     int stage;
     double last; /* seconds, when it was last drawn */
 };

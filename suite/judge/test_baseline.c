@@ -63,7 +63,7 @@ static void a_baseline_that_erred_excuses_nothing(void **state)
     struct verdict verdict = run(world);
     assert_string_equal(verdict.word, "fail");
     assert_true(world->change[0].unjudged);
-    assert_non_null(strstr(verdict.sentence, "1 cells not judged in the baseline"));
+    assert_non_null(strstr(verdict.sentence, "1 cell not judged in the baseline"));
     world_free(world);
 }
 

@@ -1,5 +1,6 @@
 /* verdict.c: what a run's cells add up to. */
 #include "suite/judge/verdict.h"
+#include "suite/plural.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,9 +75,11 @@ void certified_words(const struct tally *tally, char *text, size_t bytes)
         return;
     }
     if (tally->most_bins)
-        snprintf(bins, sizeof bins, "wide ones over %zu bins or more", tally->most_bins);
-    snprintf(text, bytes, "%zu of %zu tables certified within epsilon %g (%s, each with confidence 1 - %g)",
-             tally->certified, tally->tables, tally->worst_epsilon, bins, BUDGET_CERTIFICATE);
+        snprintf(bins, sizeof bins, "wide ones over %zu bin%s or more", tally->most_bins,
+                 PLURAL(tally->most_bins));
+    snprintf(text, bytes, "%zu of %zu table%s certified within epsilon %g (%s, each with confidence 1 - %g)",
+             tally->certified, tally->tables, PLURAL(tally->tables), tally->worst_epsilon, bins,
+             BUDGET_CERTIFICATE);
 }
 
 static struct verdict say(const char *word, int exit)
@@ -124,43 +127,45 @@ struct verdict verdict_run(struct session *session, const struct session *baseli
              sizeof verdict.sentence - strlen(verdict.sentence), __VA_ARGS__)
     if (session->interrupted) {
         verdict = say("interrupted", EXIT_INTERRUPTED);
-        SENTENCE("%zu cells were complete and are kept, %zu were not; %zu statistics rejected so far",
-                 tally.ran, tally.stopped, tally.rejected);
+        SENTENCE("%zu cell%s complete and kept, %zu not; %zu statistic%s rejected so far", tally.ran,
+                 PLURAL(tally.ran), tally.stopped, tally.rejected, PLURAL(tally.rejected));
     } else if (since.introduced) {
         verdict = say("fail", EXIT_FAIL);
-        SENTENCE("%zu of %zu statistics %srejected, first %s on %s of plan %s; a correct sampler fails with "
+        SENTENCE("%zu of %zu statistic%s %srejected, first %s on %s of plan %s; a correct sampler fails with "
                  "probability %.1e at most",
-                 since.introduced, tally.statistics, newly, first_introduced(since.first)->check->key,
-                 since.first->cell->name, session->plan->name, budget_total(session->plain, session->fine));
+                 since.introduced, tally.statistics, PLURAL(tally.statistics), newly,
+                 first_introduced(since.first)->check->key, since.first->cell->name, session->plan->name,
+                 budget_total(session->plain, session->fine));
     } else if (tally.errors) {
         verdict = say("error", EXIT_FAIL);
-        SENTENCE("%zu cells could not be judged, first %s: %.600s", tally.errors,
+        SENTENCE("%zu cell%s could not be judged, first %s: %.600s", tally.errors, PLURAL(tally.errors),
                  tally.first_error->cell->name, tally.first_error->why);
     } else if (lacking) {
         verdict = say("fail", EXIT_FAIL);
-        SENTENCE("--require %s: not run (device %s, %zu cells skipped)", lacking, session->sut.device,
-                 tally.skipped);
+        SENTENCE("--require %s: not run (device %s, %zu cell%s skipped)", lacking, session->sut.device,
+                 tally.skipped, PLURAL(tally.skipped));
     } else if (tally.ran == 0 && !stopped) {
         verdict = say("nothing-ran", EXIT_NOTHING_RAN);
         SENTENCE("no cell could run");
     } else if (stopped) {
         verdict = say("inconclusive", EXIT_INCONCLUSIVE);
-        SENTENCE("%zu cells did not run, first %s: %.200s", tally.stopped, stopped->cell->name, stopped->why);
+        SENTENCE("%zu cell%s did not run, first %s: %.200s", tally.stopped, PLURAL(tally.stopped),
+                 stopped->cell->name, stopped->why);
     } else if (open) {
         verdict = say("inconclusive", EXIT_INCONCLUSIVE);
-        SENTENCE("%zu of %zu certificates hold; %s: U = %.4f is above epsilon %g, and about %.3g draws would "
+        SENTENCE("%zu of %zu certificate%s; %s: U = %.4f is above epsilon %g, and about %.3g draws would "
                  "settle it",
-                 tally.certified, tally.to_certify, open->cell->name, open->bound.upper, open->cell->epsilon,
-                 open->draws_needed);
+                 tally.certified, tally.to_certify, tally.to_certify == 1 ? " holds" : "s hold",
+                 open->cell->name, open->bound.upper, open->cell->epsilon, open->draws_needed);
     } else {
         verdict = say("pass", EXIT_PASS);
         char certified[160];
         certified_words(&tally, certified, sizeof certified);
         SENTENCE(
-            "%zu cells of plan %s, %zu statistics, none %srejected (%zu looked at twice)%s%s; false-alarm "
+            "%zu cell%s of plan %s, %zu statistic%s, none %srejected (%zu looked at twice)%s%s; false-alarm "
             "probability of the run %.1e",
-            tally.ran, session->plan->name, tally.statistics, newly, tally.flagged,
-            tally.to_certify ? ", " : "", tally.to_certify ? certified : "",
+            tally.ran, PLURAL(tally.ran), session->plan->name, tally.statistics, PLURAL(tally.statistics),
+            newly, tally.flagged, tally.to_certify ? ", " : "", tally.to_certify ? certified : "",
             budget_total(session->plain, session->fine));
     }
     verdict.preexisting = since.preexisting;
@@ -168,7 +173,7 @@ struct verdict verdict_run(struct session *session, const struct session *baseli
     if (baseline)
         APPEND("; against the baseline %zu pre-existing, %zu fixed", since.preexisting, since.fixed);
     if (since.unjudged)
-        APPEND("; %zu cells not judged in the baseline", since.unjudged);
+        APPEND("; %zu cell%s not judged in the baseline", since.unjudged, PLURAL(since.unjudged));
     if (tally.skipped)
         APPEND("; %zu skipped", tally.skipped);
     if (allow_inconclusive && verdict.exit == EXIT_INCONCLUSIVE)

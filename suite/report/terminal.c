@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "suite/version.h"
+#include "suite/plural.h"
 
 static const char *colour(const char *code)
 {
@@ -42,7 +43,7 @@ static void wrapped(int column, int indent, const char *text)
 void terminal_header(const struct plan *plan, int jobs)
 {
     printf("samplegate " SAMPLEGATE_VERSION ", plan %s (sha256 %.12s), %d worker%s\n", plan->name,
-           plan->sha256, jobs, jobs == 1 ? "" : "s");
+           plan->sha256, jobs, PLURAL(jobs));
 }
 
 static const char *cell_word(const struct cell_result *result)
@@ -76,7 +77,7 @@ static void equivalence_line(const struct cell_result *result, const char *word)
     double draws = (double)result->counts[0].draws;
     char over[24] = "all ids", *end;
     if (cell->certify != CERTIFY_IDS)
-        snprintf(over, sizeof over, "%zu bins", result->bound_cells);
+        snprintf(over, sizeof over, "%zu bin%s", result->bound_cells, PLURAL(result->bound_cells));
     printf("  %-19s %7zu %9.0f   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s\n", cell->name,
            cell->table->vocab, draws, result->bound.observed, result->tv_expected, result->tv_deviation,
            result->bound.upper, over, cell->epsilon, word_colour(word), word, PLAIN);
@@ -116,12 +117,13 @@ static void script_line_show(const struct cell_result *result, const char *word)
     for (size_t i = 0; i < script->lines; i++)
         questions += script->line[i].questions;
     if (questions)
-        snprintf(asked, sizeof asked, "%zu questions in ", questions);
+        snprintf(asked, sizeof asked, "%zu question%s in ", questions, PLURAL(questions));
     if (unsupported) /* not a failure, and not passed either */
         snprintf(not_done, sizeof not_done, " (%zu unsupported)", unsupported);
-    printf("  %-19s %7s %9llu   %s%zu messages%s, %zu statistics   %s%s%s\n", result->cell->name,
-           vocab_words(result), (unsigned long long)script_draws(script), asked, script->lines, not_done,
-           result->evidence.count, word_colour(word), word, PLAIN);
+    printf("  %-19s %7s %9llu   %s%zu message%s%s, %zu statistic%s   %s%s%s\n", result->cell->name,
+           vocab_words(result), (unsigned long long)script_draws(script), asked, script->lines,
+           PLURAL(script->lines), not_done, result->evidence.count, PLURAL(result->evidence.count),
+           word_colour(word), word, PLAIN);
 }
 
 /* What to type to see one cell again, as a shell reads it. */
@@ -264,8 +266,9 @@ void terminal_changes(const struct plan *plan, const struct cell_change *change)
     for (size_t i = 0; i < plan->cells; i++) {
         if (change[i].introduced + change[i].preexisting + change[i].fixed == 0)
             continue;
-        printf("%s%s%s: %zu statistics newly rejected%s, %zu pre-existing, %zu fixed\n",
+        printf("%s%s%s: %zu statistic%s newly rejected%s, %zu pre-existing, %zu fixed\n",
                change[i].introduced ? RED : YELLOW, plan->cell[i].name, PLAIN, change[i].introduced,
+               PLURAL(change[i].introduced),
                change[i].introduced && change[i].within_epsilon ? " (within epsilon)" : "",
                change[i].preexisting, change[i].fixed);
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "suite/plural.h"
 #include "suite/route/report.h"
 
 static const struct advice {
@@ -35,9 +36,9 @@ static enum route_role second_of(const struct advice *advice)
     return advice->role == ROLE_SPLIT_PLAIN ? ROLE_SPLIT_OTHERS : ROLE_BOTH_OTHERS;
 }
 
-static double mean_requests(const struct walk *walk)
+static double mean_sequences(const struct walk *walk)
 {
-    return walk->busy > 0 ? walk->request_seconds / walk->busy : 0;
+    return walk->busy > 0 ? walk->sequence_seconds / walk->busy : 0;
 }
 
 static void print_split(struct traffic *traffic, const struct advice *advice)
@@ -51,14 +52,15 @@ static void print_split(struct traffic *traffic, const struct advice *advice)
         printf("      no request is left for the first instance\n");
         return;
     }
-    printf("      %zu of %zu requests go to the second instance", second->taken,
-           first->taken + second->taken);
-    if (traffic->order.timed && now->request_seconds > 0)
-        printf(", %.2f %% of the tokens", 100 * others->request_seconds / now->request_seconds);
+    printf("      %zu of %zu request%s go%s to the second instance", second->taken,
+           first->taken + second->taken, PLURAL(first->taken + second->taken),
+           second->taken == 1 ? "es" : "");
+    if (traffic->order.timed && now->sequence_seconds > 0)
+        printf(", %.2f %% of the tokens", 100 * others->sequence_seconds / now->sequence_seconds);
     printf("\n      gives up: memory for a second copy of the model");
     if (traffic->order.timed)
-        printf("; batches of %.2f: %.2f and %.2f requests at a time on average", mean_requests(now),
-               mean_requests(plain), mean_requests(others));
+        printf("; batches of %.2f: %.2f and %.2f rows at a time on average", mean_sequences(now),
+               mean_sequences(plain), mean_sequences(others));
     putchar('\n');
 }
 

@@ -1,4 +1,6 @@
 /* json.c: the report for programs: one object a line, the last is the summary. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ static void put_line(cJSON *json)
     free(line);
 }
 
-/* {"path"} and, where the reading says them, {"seeded", "backend"}; or {"error"}; null for idle. */
+/* The path's name, or "fails: ..."; null for idle. */
 static void put_state(cJSON *to, const char *key, const struct route_state *state)
 {
     char text[ROUTE_TEXT];
@@ -31,6 +33,16 @@ static void put_state(cJSON *to, const char *key, const struct route_state *stat
         cJSON_AddStringToObject(to, key, engine_path_names[state->path.kind]);
 }
 
+/* The same with what the name hides. */
+static void put_text(cJSON *to, const char *key, const struct route_state *state)
+{
+    char text[ROUTE_TEXT];
+    if (state->idle)
+        cJSON_AddNullToObject(to, key);
+    else
+        cJSON_AddStringToObject(to, key, route_state_text(state, text));
+}
+
 static void put_details(cJSON *to, const struct route_state *state)
 {
     char text[ENGINE_PATH_TEXT];
@@ -40,8 +52,14 @@ static void put_details(cJSON *to, const struct route_state *state)
     }
     if (state->idle || state->why || state->path.backend == ENGINE_BACKEND_UNSET)
         return;
-    cJSON_AddBoolToObject(to, "seeded", state->path.seeded);
     cJSON_AddStringToObject(to, "backend", engine_backend_names[state->path.backend]);
+    cJSON_AddBoolToObject(to, "seeded", state->path.seeded);
+    if (state->path.noise != ENGINE_NOISE_UNSEEDED)
+        cJSON_AddStringToObject(to, "noise", engine_noise_names[state->path.noise]);
+    if (state->path.top_k_bound > 0)
+        cJSON_AddNumberToObject(to, "top_k_bound", state->path.top_k_bound);
+    else if (state->path.top_k_bound == ROUTE_BOUNDED)
+        cJSON_AddTrueToObject(to, "top_k_bound");
 }
 
 /* Requests of a kind share their text but for the number of the seed they sent: this stands in its place. */
@@ -88,13 +106,21 @@ static char *line_of(struct traffic *traffic)
     return text_of(json);
 }
 
+static int64_t rows_in(const struct traffic *traffic, enum route_role role)
+{
+    const size_t view = traffic->role[role];
+    return traffic->found->view[view].refused ? 0 : traffic_sequences(traffic, view);
+}
+
 static void on_request(struct traffic *traffic, const struct request *request)
 {
     struct kind_found *found = traffic->found;
     if (!found->line)
         found->line = line_of(traffic);
     char *id = text_of(cJSON_CreateString(request->id));
-    printf("{\"id\":%s,", id);
+    printf("{\"id\":%s,\"rows\":%" PRId64 ",", id, rows_in(traffic, ROLE_NOW));
+    if (traffic->options->vs)
+        printf("\"vs_rows\":%" PRId64 ",", rows_in(traffic, ROLE_VS));
     free(id);
     const char *from = found->line + 1; /* behind its brace */
     for (const char *to; (to = strchr(from, *SEED)); from = to + 1) {
@@ -110,8 +136,8 @@ static void on_change(void *context, const struct walk_change *change)
     (void)context;
     cJSON *json = engine_memory(cJSON_CreateObject());
     cJSON_AddNumberToObject(json, "time", change->time);
-    put_state(json, "from", &change->from);
-    put_state(json, "to", &change->to);
+    put_text(json, "from", &change->from);
+    put_text(json, "to", &change->to);
     cJSON_AddStringToObject(json, "cause", change->cause);
     cJSON_AddStringToObject(json, "by", change->joined ? "joining" : "finishing");
     put_line(json);
@@ -149,21 +175,23 @@ static void put_walk(cJSON *to, const struct walk *walk)
         cJSON *row = cJSON_CreateObject();
         cJSON_AddItemToArray(array, row);
         put_state(row, "path", &share->state);
+        put_details(row, &share->state);
         cJSON_AddNumberToObject(row, "time", walk->busy > 0 ? share->seconds / walk->busy : 0);
         cJSON_AddNumberToObject(
-            row, "tokens", walk->request_seconds > 0 ? share->request_seconds / walk->request_seconds : 0);
+            row, "tokens", walk->sequence_seconds > 0 ? share->sequence_seconds / walk->sequence_seconds : 0);
         cJSON_AddNumberToObject(row, "outlived", walk->busy > 0 ? share->outlived / walk->busy : 0);
         cJSON_AddNumberToObject(row, "prompt_steps", (double)share->prefills);
     }
     cJSON_AddNumberToObject(to, "busy_seconds", walk->busy);
     cJSON_AddNumberToObject(to, "idle_seconds", walk->idle);
     cJSON_AddNumberToObject(to, "peak_requests", (double)walk->peak);
+    cJSON_AddNumberToObject(to, "peak_rows", (double)walk->sequence_peak);
     cJSON_AddNumberToObject(to, "changes", (double)walk->changes);
     cJSON_AddNumberToObject(to, "outlived_times", (double)walk->outlived);
     cJSON_AddNumberToObject(to, "outlived_seconds", walk->outlived_seconds);
     if (walk->outlived) {
         cJSON *longest = cJSON_AddObjectToObject(to, "longest_outlived");
-        put_state(longest, "path", &walk->longest.state);
+        put_text(longest, "path", &walk->longest.state);
         cJSON_AddNumberToObject(longest, "from", walk->longest.from);
         cJSON_AddNumberToObject(longest, "to", walk->longest.to);
         cJSON_AddStringToObject(longest, "cause", walk->longest.cause);
@@ -175,12 +203,14 @@ static void put_view(cJSON *to, struct traffic *traffic, enum route_role role)
 {
     struct route_total *total = &traffic->total[traffic->role[role]];
     cJSON_AddNumberToObject(to, "refused", (double)total->refused);
+    cJSON_AddNumberToObject(to, "rows", (double)total->sequences);
     if (role != ROLE_NOW)
         put_tally(to, "differences", &total->difference);
     if (traffic->order.timed) {
         put_walk(to, traffic_walk(traffic, role));
     } else if (total->taken) {
         put_state(to, "batch", &total->batch);
+        put_details(to, &total->batch);
         cJSON_AddStringToObject(to, "cause", total->cause);
     }
 }
@@ -192,8 +222,7 @@ void report_json_end(struct traffic *traffic)
     cJSON_AddStringToObject(json, "engine", traffic->view[0].name);
     cJSON_AddStringToObject(json, "as", engine_reading_names[traffic->options->reading]);
     cJSON_AddNumberToObject(json, "requests", (double)traffic->requests);
-    cJSON_AddStringToObject(json, "rule",
-                            "by time: steps are equally long, each running request draws one token a step");
+    cJSON_AddStringToObject(json, "rule", "by time: steps are equally long, each row draws one token a step");
     put_state(json, "plain", &traffic->view[0].plain);
     put_tally(json, "skipped", &traffic->skipped);
     put_tally(json, "alone", &traffic->alone);

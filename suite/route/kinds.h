@@ -10,6 +10,7 @@
 struct kind_view {
     bool refused, takes, plain;
     struct engine_flags flags;
+    struct engine_forks forks;
 };
 struct kind_found {
     struct kind_view view[ROUTE_VIEWS];

@@ -21,8 +21,10 @@ cJSON *report_advice_json(struct traffic *traffic);
 /* "HTTP 400 ..." rows of a tally, the most frequent first, `most` of them: "    12  text: a, b, c and 9 more". */
 void report_tally(struct tally *tally, size_t most);
 
-/* json.c: one object a line: {"id", "path", "params", ...} of each request, {"time", "path", "cause", ...} of each change,
- * and the summary. */
+/* json.c: one object a line: of each request {"id", "rows", "path", "backend", "seeded", "noise" ("token" or "rank", where
+ * it is seeded), "top_k_bound" (where not more is sorted; true: to the batch's largest top_k), "stages" and "draws" (of a
+ * staged engine), "params", "vs_rows" and "vs"}, or instead of the path {"error", "status"}; of each change {"time", "from",
+ * "to" (as the text has them), "cause", "by"}; and the summary, whose "shares" have the path's details, too. */
 extern const struct traffic_listener report_json_listener;
 void report_json_end(struct traffic *traffic);
 #endif

@@ -1,12 +1,9 @@
 /* request.c: one line of traffic: a request body as a client sent it, where to, and when.
  *
- * Lines may be long (whole conversations) and many, so no tree is built: the scanner shows each member as it passes,
- * and only those are kept that a parameter could be. */
+ * Lines may be long (whole conversations) and many, so no tree is built: the scanner shows each member as it passes. */
 #include "suite/route/request.h"
 
-#include <cjson/cJSON.h>
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,11 +12,12 @@
 
 #include "suite/json/scan.h"
 #include "suite/json/utf8.h"
+#include "suite/route/body.h"
 
-#define ACCEPTED_KEYS "endpoint, body, id, arrival, finish"
+#define ACCEPTED_KEYS "endpoint, body, id, arrival, finish, prompt_tokens"
 
-enum { ENDPOINT, BODY, ID, ARRIVAL, FINISH, KEYS };
-static const char *const keys[KEYS] = {"endpoint", "body", "id", "arrival", "finish"};
+enum { ENDPOINT, BODY, ID, ARRIVAL, FINISH, PROMPT_TOKENS, KEYS };
+static const char *const keys[KEYS] = {"endpoint", "body", "id", "arrival", "finish", "prompt_tokens"};
 
 /* The line while it is read. */
 struct reading {
@@ -31,53 +29,6 @@ struct reading {
 static bool is_key(const char *text, size_t bytes, const char *key)
 {
     return strlen(key) == bytes && memcmp(text, key, bytes) == 0;
-}
-
-/* Every name under which some engine takes a parameter, and every nest. */
-static struct {
-    const char *name[REQUEST_NAMES], *nest[REQUEST_NAMES];
-    size_t names, nests;
-} known;
-
-/* Its place in the list; `count` if it is not there. */
-static size_t listed(const char *const *list, size_t count, const char *text, size_t bytes)
-{
-    size_t i = 0;
-    while (i < count && !is_key(text, bytes, list[i]))
-        i++;
-    return i;
-}
-
-static void note(const char **list, size_t *count, const char *name)
-{
-    if (name && *count < REQUEST_NAMES && listed(list, *count, name, strlen(name)) == *count)
-        list[(*count)++] = name;
-}
-
-static void know(void)
-{
-    for (size_t i = 0; i < engine_count; i++) {
-        note(known.nest, &known.nests, engine_table[i]->nest);
-        for (enum engine_endpoint e = 0; e < ENGINE_ENDPOINTS; e++)
-            for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
-                note(known.name, &known.names, engine_table[i]->key(e, p));
-    }
-}
-
-static void keep(struct request *request, const struct scan_member *member, bool nested)
-{
-    size_t name = listed(known.name, known.names, member->key, member->key_bytes), i = 0;
-    if (name == known.names)
-        return;
-    while (i < request->members && (request->member[i].name != name || request->member[i].nested != nested))
-        i++;
-    request->member[i] = (struct request_member){name, (char *)member->value, member->value_bytes, nested};
-    request->members += i == request->members;
-}
-
-static bool is_nest(const struct scan_member *member)
-{
-    return listed(known.nest, known.nests, member->key, member->key_bytes) < known.nests;
 }
 
 static void visit(void *context, const struct scan_member *member)
@@ -95,28 +46,14 @@ static void visit(void *context, const struct scan_member *member)
         else
             reading->key[key] = *member;
     } else if (!outer->inside && is_key(outer->key, outer->key_bytes, "body")) {
-        if (is_nest(member))
+        if (body_is_nest(member))
             reading->nested = *member;
         else
-            keep(reading->request, member, false);
-    } else if (outer->inside && !outer->inside->inside && is_nest(outer) &&
+            body_keep(reading->request, member, false);
+    } else if (outer->inside && !outer->inside->inside && body_is_nest(outer) &&
                is_key(outer->inside->key, outer->inside->key_bytes, "body")) {
-        keep(reading->request, member, true);
+        body_keep(reading->request, member, true);
     }
-}
-
-/* The text of a JSON string, in its place; also of one that cJSON does not take (a lone surrogate): as it stands. */
-static char *unquoted(char *value, size_t bytes)
-{
-    cJSON *parsed = memchr(value, '\\', bytes) ? cJSON_ParseWithLength(value, bytes) : NULL;
-    size_t length = bytes - 2;
-    if (cJSON_IsString(parsed)) {
-        length = strlen(parsed->valuestring);
-        memcpy(value + 1, parsed->valuestring, length);
-    }
-    cJSON_Delete(parsed);
-    value[1 + length] = 0;
-    return value + 1;
 }
 
 struct place {
@@ -186,7 +123,7 @@ static int read_id(struct reading *reading, const struct place *place)
     if (!member->value) {
         snprintf(id, REQUEST_ID, "%zu", place->line);
     } else if (*member->value == '"') {
-        snprintf(id, REQUEST_ID, "%s", unquoted((char *)member->value, member->value_bytes));
+        snprintf(id, REQUEST_ID, "%s", body_unquoted((char *)member->value, member->value_bytes));
         utf8_force(id);
     } else if (isdigit((unsigned char)*member->value) || *member->value == '-') {
         snprintf(id, REQUEST_ID, "%.*s", (int)member->value_bytes, member->value);
@@ -228,13 +165,25 @@ static int read_times(struct reading *reading, const struct place *place)
     return 0;
 }
 
+static int read_prompt_tokens(struct reading *reading, const struct place *place)
+{
+    const struct scan_member *member = &reading->key[PROMPT_TOKENS];
+    reading->request->prompt_tokens = -1;
+    if (!member->value)
+        return 0;
+    const size_t digits = strspn(member->value, "0123456789");
+    if (digits != member->value_bytes || digits > 12)
+        return refuse(place, "prompt_tokens that are no number", keys[PROMPT_TOKENS],
+                      "must be a whole number of tokens from 0, is %.*s", SHOWN(member));
+    reading->request->prompt_tokens = strtoll(member->value, NULL, 10);
+    return 0;
+}
+
 int request_read(struct request *request, const char *name, size_t line, char *text, size_t bytes,
                  const char **reason, struct trouble *trouble)
 {
     const struct place place = {name, line, reason, trouble};
     struct reading reading = {.request = request};
-    if (!known.names)
-        know();
     request->members = 0;
     *reason = "not JSON";
     if (scan_sent(name, line, text, bytes, visit, &reading, trouble))
@@ -249,63 +198,7 @@ int request_read(struct request *request, const char *name, size_t line, char *t
         return refuse(&place, "a key given twice", "", "\"%.*s\" is given twice",
                       (int)reading.repeated.key_bytes, reading.repeated.key);
     return read_endpoint(&reading, &place) || read_body(&reading, &place) || read_id(&reading, &place) ||
-                   read_times(&reading, &place)
+                   read_times(&reading, &place) || read_prompt_tokens(&reading, &place)
                ? -1
                : 0;
-}
-
-/* As Python's json reads it: an integer without point and exponent, else a float. */
-static struct engine_value number_of(const char *text)
-{
-    char *end;
-    size_t digits = strspn(text, "-0123456789");
-    errno = 0;
-    long long integer = strtoll(text, &end, 10);
-    if (digits && !errno && end == text + digits && !strchr(".eE", text[digits] ? text[digits] : ' '))
-        return engine_integer(integer);
-    return engine_float(*text == 'N' ? (double)NAN : strtod(text, NULL));
-}
-
-static struct engine_value value_of(struct request_member *member)
-{
-    struct engine_value value = {.kind = ENGINE_NULL};
-    switch (*member->value) {
-    case 'n':
-        break;
-    case 't':
-    case 'f':
-        value = engine_integer(*member->value == 't');
-        value.kind = ENGINE_BOOLEAN;
-        break;
-    case '"':
-        value.kind = ENGINE_TEXT;
-        if (member->value_bytes) /* once: it may be asked for again */
-            unquoted(member->value, member->value_bytes);
-        member->value_bytes = 0;
-        value.text = member->value + 1;
-        break;
-    case '[':
-        value.kind = ENGINE_ARRAY;
-        break;
-    case '{':
-        value.kind = ENGINE_OBJECT;
-        break;
-    default:
-        value = number_of(member->value);
-    }
-    return value;
-}
-
-void request_values(struct request *request, const struct engine *engine, struct engine_values *values)
-{
-    const bool nested = request->endpoint == ENGINE_GENERATE && engine->nest;
-    *values = (struct engine_values){0};
-    for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
-        const char *key = engine->key(request->endpoint, p);
-        for (size_t i = 0; key && i < request->members; i++) {
-            struct request_member *member = &request->member[i];
-            if (member->nested == nested && strcmp(known.name[member->name], key) == 0)
-                values->at[p] = value_of(member);
-        }
-    }
 }

@@ -22,6 +22,7 @@ struct request {
     enum engine_endpoint endpoint;
     bool timed;
     double arrival, finish; /* seconds; INFINITY: it runs to the end of the trace */
+    int64_t prompt_tokens;  /* of all its prompts, as the line says; -1: it does not */
     struct request_member member[2 * REQUEST_NAMES];
     size_t members;
 };
@@ -30,6 +31,14 @@ struct request {
  * under which such lines are counted (static). */
 int request_read(struct request *request, const char *name, size_t line, char *text, size_t bytes,
                  const char **reason, struct trouble *trouble);
+/* The prompts of a body, each of which is a request of its own to the engine. An empty list counts as one: traffic is
+ * often stripped of its texts. */
+struct request_prompts {
+    int64_t prompts;
+    int64_t tokens, longest; /* of all, and of one at least; -1: not known */
+};
+void request_prompts(const struct request *request, const struct engine *engine,
+                     struct request_prompts *prompts);
 /* What this engine finds in it, at the keys that it has at the request's endpoint. Of a key given twice the last
  * counts, as in the engines' own readers. Integers stay integers; texts are borrowed from the line. */
 void request_values(struct request *request, const struct engine *engine, struct engine_values *values);

@@ -21,6 +21,7 @@ static const struct engine_flags flags_of[] = {[PLAIN] = {.all_greedy = false},
 struct life {
     int arrival, finish;
     enum kind kind;
+    int sequences;
 };
 
 /* What a step does with requests of these kinds in the batch's memory. */
@@ -43,14 +44,17 @@ static struct model by_the_second(const struct life *life, size_t lives, int end
     for (int t = life[0].arrival; t < end; t++) {
         bool living[KINDS_OF_REQUESTS] = {false}, arriving[KINDS_OF_REQUESTS] = {false};
         size_t before = 0, running = 0, joining = 0;
+        int sequences = 0;
         for (size_t i = 0; i < lives; i++) {
             before += life[i].arrival < t && t < life[i].finish;
             joining += life[i].arrival == t && t < life[i].finish;
             running += life[i].arrival <= t && t < life[i].finish;
             if (life[i].arrival == t)
                 arriving[life[i].kind] = true;
-            if (life[i].arrival <= t && t < life[i].finish)
+            if (life[i].arrival <= t && t < life[i].finish) {
                 living[life[i].kind] = true;
+                sequences += life[i].sequences;
+            }
         }
         if (before == 0)
             memset(remembered, 0, sizeof remembered);
@@ -63,7 +67,7 @@ static struct model by_the_second(const struct life *life, size_t lives, int end
         }
         const enum engine_path_kind alive = path_of(living), path = sticky ? path_of(remembered) : alive;
         model.seconds[path]++;
-        model.tokens[path] += (double)running;
+        model.tokens[path] += sequences;
         model.outlived += path != alive;
     }
     return model;
@@ -80,7 +84,8 @@ static int make_lives(unsigned *seed, struct life *life, size_t lives, int sprea
     int time = random_below(seed, 5), end = 0;
     for (size_t i = 0; i < lives; i++) {
         time += random_below(seed, spread);
-        life[i] = (struct life){time, time + random_below(seed, 7), (enum kind)random_below(seed, 4)};
+        life[i] = (struct life){time, time + random_below(seed, 7), (enum kind)random_below(seed, 4),
+                                1 + random_below(seed, 3)};
         end = life[i].finish > end ? life[i].finish : end;
     }
     return end;
@@ -96,15 +101,17 @@ static void compare(const struct life *life, size_t lives, int end, bool sticky)
     double seconds[ENGINE_PATHS] = {0}, tokens[ENGINE_PATHS] = {0};
     walk_begin(&walk, &view, NULL, NULL);
     for (size_t i = 0; i < lives; i++) {
-        struct trace_open open = {
-            .finish = life[i].finish, .takes = {true}, .flags = {flags_of[life[i].kind]}};
+        struct trace_open open = {.finish = life[i].finish,
+                                  .takes = {true},
+                                  .flags = {flags_of[life[i].kind]},
+                                  .sequences = {life[i].sequences}};
         snprintf(open.id, sizeof open.id, "%zu", i);
         trace_arrive(&trace, life[i].arrival, &open);
     }
     trace_end(&trace, false);
     for (size_t i = 0; i < walk.shares; i++) {
         seconds[walk.share[i].state.path.kind] += walk.share[i].seconds;
-        tokens[walk.share[i].state.path.kind] += walk.share[i].request_seconds;
+        tokens[walk.share[i].state.path.kind] += walk.share[i].sequence_seconds;
     }
     for (int k = 0; k < ENGINE_PATHS; k++)
         if (seconds[k] != model.seconds[k] || tokens[k] != model.tokens[k])
@@ -113,6 +120,7 @@ static void compare(const struct life *life, size_t lives, int end, bool sticky)
     assert_true(walk.outlived_seconds == model.outlived);
     assert_true(walk.idle == model.idle);
     assert_int_equal(walk.open, 0);
+    assert_int_equal(walk.sequences, 0);
     trace_free(&trace);
     walk_free(&walk);
 }

@@ -1,8 +1,10 @@
 /* text.c: the report for people. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite/plural.h"
 #include "suite/route/report.h"
 
 #define FULL_REQUESTS 16
@@ -38,13 +40,28 @@ static void put_parameters(FILE *to, const struct route_answer *answer)
         putc('\n', to);
 }
 
+/* "; 6 rows: 2 prompts, 3 sequences of each" of a request of several. */
+static void put_rows(FILE *to, const struct traffic *traffic)
+{
+    const int64_t rows = traffic_sequences(traffic, 0), prompts = traffic->prompts.prompts;
+    if (!traffic->answer[0].refused && rows > 1) {
+        fprintf(to, "; %" PRId64 " rows:", rows);
+        if (prompts > 1)
+            fprintf(to, " %" PRId64 " prompts%s", prompts, rows > prompts ? "," : "");
+        if (rows > prompts)
+            fprintf(to, " %" PRId64 " sequences%s", rows / prompts, prompts > 1 ? " of each" : "");
+    }
+    putc('\n', to);
+}
+
 static void on_request(struct traffic *traffic, const struct request *request)
 {
     const struct report_text *report = traffic->context;
     const struct route_answer *answer = &traffic->answer[0];
     char path[ROUTE_TEXT];
-    fprintf(report->requests, "  %-16s %-11s %s\n", request->id, engine_endpoint_names[request->endpoint],
+    fprintf(report->requests, "  %-16s %-11s %s", request->id, engine_endpoint_names[request->endpoint],
             route_answer_text(answer, path));
+    put_rows(report->requests, traffic);
     if (answer->resolved)
         put_parameters(report->requests, answer);
 }
@@ -99,6 +116,34 @@ static bool print_dictionary(const char *source, const char *words, const struct
     return any;
 }
 
+/* What "filtered" hides on this server: of which backend, what noise is made from, how much is sorted, what fails. */
+static void print_hidden(const struct route_view *view)
+{
+    static const struct {
+        const char *words;
+        enum engine_parameter parameter;
+        double value;
+    } filters[] = {
+        {"top_k 20", ENGINE_TOP_K, 20}, {"top_k 2000", ENGINE_TOP_K, 2000}, {"min_p 0.1", ENGINE_MIN_P, 0.1}};
+    char text[ROUTE_TEXT], before[ROUTE_TEXT] = "filtered";
+    bool by_rank = false;
+    for (size_t i = 0; i < sizeof filters / sizeof *filters && !view->engine->staged; i++) {
+        const struct route_state state =
+            route_state_with(view, filters[i].parameter,
+                             filters[i].parameter == ENGINE_TOP_K ? engine_integer((int64_t)filters[i].value)
+                                                                  : engine_float(filters[i].value));
+        if (strcmp(route_state_text(&state, text), before) == 0)
+            continue;
+        printf("a batch with %s %s%s\n", filters[i].words, state.why ? "" : "takes ", text);
+        strcpy(before, text);
+        by_rank |= !state.why && state.path.noise == ENGINE_NOISE_RANK;
+    }
+    if (by_rank)
+        printf("(by rank: noise goes with the place in the sorted row, so a neighbour that filters gives a "
+               "seeded request other "
+               "tokens)\n");
+}
+
 static void print_server(struct traffic *traffic)
 {
     const struct route_server *server = &traffic->server;
@@ -116,6 +161,7 @@ static void print_server(struct traffic *traffic)
     if (now->plain.path.backend != ENGINE_BACKEND_UNSET && !now->plain.why)
         printf("; backend %s", engine_backend_names[now->plain.path.backend]);
     printf("%s\n", server->at.deterministic ? "; deterministic inference" : "");
+    print_hidden(now);
     if (server->at.gumbel_switch)
         printf(
             "switch \"%s\": off only as 0, false, no or n; other text than 1, true, yes or y draws a warning "
@@ -150,7 +196,7 @@ static void print_shares(const struct walk *walk)
     for (size_t i = 0; i < walk->shares; i++) {
         const struct walk_share *share = &walk->share[i];
         printf("  %-24s %7.2f %% %7.2f %% %7.2f %% %16zu\n", route_state_text(&share->state, path),
-               percent(share->seconds, walk->busy), percent(share->request_seconds, walk->request_seconds),
+               percent(share->seconds, walk->busy), percent(share->sequence_seconds, walk->sequence_seconds),
                percent(share->outlived, walk->busy), share->prefills);
     }
 }
@@ -158,12 +204,15 @@ static void print_shares(const struct walk *walk)
 static void print_time(struct traffic *traffic, const struct report_text *report)
 {
     const struct walk *walk = &traffic->walk[0];
-    printf("\nover time: %.3f s with requests, %.3f s idle, at most %zu requests at a time\n", walk->busy,
-           walk->idle, walk->peak);
+    printf("\nover time: %.3f s with requests, %.3f s idle, at most %zu request%s", walk->busy, walk->idle,
+           walk->peak, PLURAL(walk->peak));
+    if (walk->sequence_peak != (int64_t)walk->peak)
+        printf(", %" PRId64 " rows,", walk->sequence_peak);
     printf(
-        "(by time: steps are taken to be equally long, each running request to draw one token a step; of "
-        "equal times\nrequests finish first; a prompt's own step takes no time; outlived: no running request "
-        "needs that path)\n");
+        " at a time\n(by time: steps are taken to be equally long, each row to draw one token a step; of "
+        "equal "
+        "times requests\nfinish first; a prompt's own step takes no time; outlived: no running request needs "
+        "that path)\n");
     print_shares(walk);
     print_outlived(walk, traffic->order.first);
     printf("changes of the batch's path, from the first arrival on\n%s", report->changes_text);
@@ -175,9 +224,12 @@ static void print_batch(struct traffic *traffic)
 {
     const struct route_total *total = &traffic->total[0];
     char path[ROUTE_TEXT];
-    if (total->taken)
-        printf("\nall %zu as one batch: %s, since %s\n", total->taken, route_state_text(&total->batch, path),
-               total->cause);
+    if (!total->taken)
+        return;
+    printf("\nall %zu", total->taken);
+    if (total->sequences != (int64_t)total->taken)
+        printf(", %" PRId64 " rows,", total->sequences);
+    printf(" as one batch: %s, since %s\n", route_state_text(&total->batch, path), total->cause);
 }
 
 static double kind_seconds(const struct walk *walk, enum engine_path_kind kind)
@@ -215,8 +267,10 @@ static void print_other(struct traffic *traffic, enum route_role role, const cha
         printf("%s %s: nothing changes\n", words, name);
         return;
     }
-    printf("%s %s, of %zu requests %zu differ%s\n", words, name, traffic->requests,
-           tally_total(&then->difference), batch ? ", and so does the batch" : "; the batch does not");
+    printf("%s %s, of %zu request%s %zu differ%s%s\n", words, name, traffic->requests,
+           PLURAL(traffic->requests), tally_total(&then->difference),
+           tally_total(&then->difference) == 1 ? "s" : "",
+           batch ? ", and so does the batch" : "; the batch does not");
     report_tally(&then->difference, ROWS);
     if (batch && traffic->order.timed)
         print_shares(traffic_walk(traffic, role));
@@ -232,8 +286,8 @@ void report_text_end(struct report_text *report, struct traffic *traffic, bool d
     if (!drop) {
         const struct route_total *now = &traffic->total[0];
         printf("%s as %s: %zu request%s%s\n", traffic->view[0].name,
-               engine_reading_names[traffic->options->reading], traffic->requests,
-               traffic->requests == 1 ? "" : "s", traffic->interrupted ? " until it was interrupted" : "");
+               engine_reading_names[traffic->options->reading], traffic->requests, PLURAL(traffic->requests),
+               traffic->interrupted ? " until it was interrupted" : "");
         if (tally_total(&traffic->skipped)) {
             printf("skipped bad lines: %zu (behind the colons, their numbers)\n",
                    tally_total(&traffic->skipped));

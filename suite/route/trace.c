@@ -46,7 +46,8 @@ static struct trace_open *pop(struct trace *trace)
 
 static struct walk_request seen_by(const struct trace_open *open, size_t walk)
 {
-    return (struct walk_request){open->number, open->id, &open->flags[walk]};
+    return (struct walk_request){open->number, open->id, &open->flags[walk], open->sequences[walk],
+                                 open->ahead[walk]};
 }
 
 /* Those that arrived at the same time join together; who finishes now was there for a prompt's step only. */

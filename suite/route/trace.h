@@ -11,6 +11,7 @@ struct trace_open {
     double finish;
     bool takes[ROUTE_VIEWS]; /* which walks it is in, and with which flags */
     struct engine_flags flags[ROUTE_VIEWS];
+    int64_t sequences[ROUTE_VIEWS], ahead[ROUTE_VIEWS]; /* as walk_request has them */
     char id[REQUEST_ID];
 };
 /* Zero-initialise, then set walk[walks] (borrowed); trace_free. */

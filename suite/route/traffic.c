@@ -99,7 +99,7 @@ double traffic_plain_share(const struct traffic *traffic, enum route_role role)
         const struct route_total *total = traffic_total(traffic, r);
         plain +=
             traffic->order.timed ? walk_tokens(walk, &traffic_view(traffic, r)->plain) : (double)total->plain;
-        all += traffic->order.timed ? walk->request_seconds : 0;
+        all += traffic->order.timed ? walk->sequence_seconds : 0;
         if (r == second)
             break;
     }
@@ -121,15 +121,15 @@ static void add_to_batch(const struct route_view *view, struct route_total *tota
     total->batch = batch;
 }
 
-static void answer(struct traffic *traffic, struct request *request)
+/* `other`: what the engine of ROLE_VS reads in the body. */
+static void answer(struct traffic *traffic, const struct request *request, const struct engine_values *values,
+                   const struct engine_values *other)
 {
-    struct engine_values values;
     for (size_t v = 0; v < traffic->views; v++) {
         const struct route_view *view = &traffic->view[v];
-        if (v == 0 || view->engine != traffic->view[v - 1].engine)
-            request_values(request, view->engine, &values);
         if (view->answers == v)
-            route_answer(view, request->endpoint, &values, &traffic->answer[v]);
+            route_answer(view, request->endpoint, v == traffic->role[ROLE_VS] ? other : values,
+                         &traffic->answer[v]);
     }
 }
 
@@ -144,7 +144,8 @@ static void find(struct traffic *traffic, const struct request *request, struct 
         const struct route_view *view = &traffic->view[v];
         const struct route_answer *own = &traffic->answer[view->answers];
         const bool advice = v == traffic->role[ROLE_EXPLICIT] || v == traffic->role[ROLE_OPENAI];
-        found->view[v] = (struct kind_view){.refused = own->refused, .takes = route_view_takes(view, own)};
+        found->view[v] = (struct kind_view){
+            .refused = own->refused, .takes = route_view_takes(view, own), .forks = own->forks};
         if (found->view[v].takes) {
             found->view[v].plain = route_state_same(&own->state, &view->plain);
             found->view[v].flags = own->flags;
@@ -153,6 +154,13 @@ static void find(struct traffic *traffic, const struct request *request, struct 
         if (v && view->answers == v)
             (advice ? route_lost : route_difference)(traffic, 0, v, found->difference[v]);
     }
+}
+
+int64_t traffic_sequences(const struct traffic *traffic, size_t view)
+{
+    const struct request_prompts *prompts =
+        view == traffic->role[ROLE_VS] ? &traffic->vs_prompts : &traffic->prompts;
+    return prompts->prompts * traffic->found->view[view].forks.sequences;
 }
 
 static void count(struct traffic *traffic, const struct request *request, const struct kind_found *found)
@@ -175,8 +183,11 @@ static void count(struct traffic *traffic, const struct request *request, const 
             add_to_batch(&traffic->view[v], total, &own->flags, request->id);
         total->taken++;
         total->plain += own->plain;
+        total->sequences += traffic_sequences(traffic, v);
         open.takes[v] = any = true;
-        open.flags[v] = own->flags;
+        open.flags[v] = route_flags_rounded(own->flags);
+        open.sequences[v] = traffic_sequences(traffic, v);
+        open.ahead[v] = own->forks.ahead ? open.sequences[v] / own->forks.sequences : 0;
     }
     traffic->requests++;
     if (request->timed && any)
@@ -196,10 +207,13 @@ static void route_one(struct traffic *traffic, struct request *request, bool tol
     struct kind_found *found =
         kinds_find(&traffic->kinds, request->endpoint, &values, another ? &other : NULL, &fresh);
     if (fresh || told)
-        answer(traffic, request);
+        answer(traffic, request, &values, another ? &other : &values);
     if (fresh)
         find(traffic, request, found);
     traffic->found = found;
+    request_prompts(request, options->engine, &traffic->prompts);
+    if (options->vs)
+        request_prompts(request, options->vs, &traffic->vs_prompts);
     traffic->seed = values.at[ENGINE_SEED];
     count(traffic, request, found);
 }

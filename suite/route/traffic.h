@@ -28,6 +28,7 @@ enum route_role {
 /* Of one view. */
 struct route_total {
     size_t taken, plain;       /* requests its server gets; those of them that are plain alone */
+    int64_t sequences;         /* of those */
     size_t refused;            /* those it refuses */
     struct engine_flags flags; /* of all as one batch */
     struct route_state batch;
@@ -52,9 +53,10 @@ struct traffic {
     struct tally skipped; /* lines, by what is wrong with them */
     /* Of the last request told; of split servers in the view of the whole. */
     struct route_answer answer[ROUTE_VIEWS];
-    struct kind_found *found; /* about it */
-    struct engine_value seed; /* it sent */
-    void *context;            /* the listener's */
+    struct kind_found *found;                   /* about it */
+    struct request_prompts prompts, vs_prompts; /* as each engine takes them */
+    struct engine_value seed;                   /* it sent */
+    void *context;                              /* the listener's */
 };
 
 /* Told as things happen: of the first `requests` requests, and of all changes. */
@@ -71,6 +73,8 @@ int traffic_open(struct traffic *traffic, const struct route_options *options, s
 int traffic_route(struct traffic *traffic, const struct traffic_listener *listener, struct trouble *trouble);
 void traffic_free(struct traffic *traffic);
 
+/* The rows that the last request told becomes in this view: its prompts, each as often as the engine forks it. */
+int64_t traffic_sequences(const struct traffic *traffic, size_t view);
 /* NULL if the role has no view. */
 const struct route_view *traffic_view(const struct traffic *traffic, enum route_role role);
 const struct walk *traffic_walk(const struct traffic *traffic, enum route_role role);

@@ -7,16 +7,39 @@
 #include "suite/json/utf8.h"
 #include "suite/sut/engines/ask.h"
 
-/* normalize, verify and flags: what a request makes of a batch. A bound on top_k changes no path that is told apart
- * here, and would make a kind of request of each top_k; seeds count where the server uses them. */
-static int flags_of(const struct route_view *view, const struct engine_values *values,
-                    struct engine_flags *flags, struct engine_refusal *refusal)
+/* normalize, verify, flags and forks: what a request makes of a batch. Seeds count where the server uses them. */
+static int check(const struct route_view *view, const struct engine_values *values,
+                 struct engine_flags *flags, struct engine_forks *forks, struct engine_refusal *refusal)
 {
-    if (engine_check(view->engine, view->reading, &view->server, values, flags, refusal))
+    struct engine_values own = *values;
+    *forks = (struct engine_forks){.sequences = 1, .drawn = 1, .kept = 1};
+    if (engine_construct(view->engine, view->reading, &own, refusal) ||
+        view->engine->flags(view->reading, &view->server, &own, flags, refusal))
         return -1;
-    flags->top_k_bound = 0;
+    if (view->engine->forks && view->engine->forks(view->reading, &view->server, &own, 1, forks, refusal)) {
+        if (view->reading == ENGINE_UPSTREAM)
+            return -1;
+        forks->sequences = 1; /* articles do not say what becomes of a number that is none */
+    }
     flags->bad_seed = flags->bad_seed && view->server.deterministic;
     return 0;
+}
+
+/* Ascend's kernel takes top_k up to 1024; else it counts that there is a bound. */
+struct engine_flags route_flags_rounded(struct engine_flags flags)
+{
+    if (flags.top_k_bound)
+        flags.top_k_bound = flags.top_k_bound <= 1024 ? 1024 : INT32_MAX;
+    return flags;
+}
+
+struct route_state route_state_rounded(const struct route_view *view, const struct engine_flags *flags,
+                                       size_t rows)
+{
+    struct route_state state = route_state_of(view, flags, rows);
+    if (!state.idle && !state.why && state.path.top_k_bound)
+        state.path.top_k_bound = ROUTE_BOUNDED;
+    return state;
 }
 
 /* One copy of each text for good: engines have a handful. */
@@ -36,10 +59,11 @@ void route_view_prepare(struct route_view *view)
     static const struct engine_values empty;
     const struct engine_server bare = {.device = view->server.device};
     struct engine_resolved resolved;
+    struct engine_forks forks;
     struct engine_refusal refusal;
     view->engine->resolve(view->reading, &bare, ENGINE_GENERATE, &empty, &resolved, &refusal);
     view->plain_values = resolved.values;
-    if (flags_of(view, &resolved.values, &view->plain_flags, &refusal))
+    if (check(view, &resolved.values, &view->plain_flags, &forks, &refusal))
         view->plain = (struct route_state){.why = kept(refusal.text)};
     else
         view->plain = route_state_of(view, &view->plain_flags, 1);
@@ -55,6 +79,19 @@ struct route_state route_state_of(const struct route_view *view, const struct en
     return state;
 }
 
+struct route_state route_state_with(const struct route_view *view, enum engine_parameter parameter,
+                                    struct engine_value value)
+{
+    struct engine_values values = view->plain_values;
+    struct engine_flags flags;
+    struct engine_forks forks;
+    struct engine_refusal refusal;
+    values.at[parameter] = value;
+    if (check(view, &values, &flags, &forks, &refusal))
+        return (struct route_state){.why = kept(refusal.text)};
+    return route_state_of(view, &flags, 1);
+}
+
 bool route_passes_same(const struct route_state *a, const struct route_state *b)
 {
     return a->path.kind == b->path.kind &&
@@ -66,7 +103,9 @@ bool route_state_same(const struct route_state *a, const struct route_state *b)
 {
     if (a->idle || b->idle || a->why || b->why)
         return a->idle == b->idle && a->why == b->why;
-    return route_passes_same(a, b) && a->path.seeded == b->path.seeded && a->path.backend == b->path.backend;
+    return route_passes_same(a, b) && a->path.seeded == b->path.seeded &&
+           a->path.backend == b->path.backend && a->path.noise == b->path.noise &&
+           !a->path.top_k_bound == !b->path.top_k_bound;
 }
 
 /* A client that asks for no filter where it was silent. */
@@ -91,8 +130,8 @@ void route_answer(const struct route_view *view, enum engine_endpoint endpoint,
     }
     answer->resolved = view->engine->resolve(view->reading, &view->server, endpoint, request,
                                              &answer->parameters, &answer->refusal) == 0;
-    answer->refused = !answer->resolved ||
-                      flags_of(view, &answer->parameters.values, &answer->flags, &answer->refusal) != 0;
+    answer->refused = !answer->resolved || check(view, &answer->parameters.values, &answer->flags,
+                                                 &answer->forks, &answer->refusal) != 0;
     if (!answer->refused)
         answer->state = route_state_of(view, &answer->flags, 1);
 }
@@ -103,9 +142,25 @@ bool route_view_takes(const struct route_view *view, const struct route_answer *
                                 (view->who == ROUTE_PLAIN) == route_state_same(&answer->state, &view->plain));
 }
 
+/* Of the plain seeded path the name says it. */
+static const char *noise_text(const struct engine_path *path)
+{
+    if (path->noise == ENGINE_NOISE_RANK)
+        return ", seeded by rank";
+    return path->noise == ENGINE_NOISE_TOKEN && path->kind != ENGINE_DETERMINISTIC ? ", seeded by id" : "";
+}
+
+static const char *bound_text(const struct engine_path *path, char text[40])
+{
+    if (path->top_k_bound == ROUTE_BOUNDED)
+        return ", top_k sorted";
+    snprintf(text, 40, ", top %d sorted", path->top_k_bound);
+    return path->top_k_bound ? text : "";
+}
+
 const char *route_state_text(const struct route_state *state, char text[ROUTE_TEXT])
 {
-    char stages[ENGINE_PATH_TEXT], draws[ENGINE_PATH_TEXT];
+    char bound[40], stages[ENGINE_PATH_TEXT], draws[ENGINE_PATH_TEXT];
     if (state->idle)
         return "idle";
     if (state->why)
@@ -114,8 +169,8 @@ const char *route_state_text(const struct route_state *state, char text[ROUTE_TE
         snprintf(text, ROUTE_TEXT, "%s: %s (%s)", engine_path_names[state->path.kind], stages,
                  engine_draw_text(&state->path, draws));
     else
-        snprintf(text, ROUTE_TEXT, "%s%s", engine_path_names[state->path.kind],
-                 state->path.seeded && state->path.kind != ENGINE_DETERMINISTIC ? ", seeded" : "");
+        snprintf(text, ROUTE_TEXT, "%s%s%s", engine_path_names[state->path.kind], noise_text(&state->path),
+                 bound_text(&state->path, bound));
     return text;
 }
 
@@ -145,15 +200,20 @@ const char *route_blame(const struct route_view *view, const struct route_answer
                         char text[ROUTE_TEXT])
 {
     struct engine_flags flags;
+    struct engine_forks forks;
     struct engine_refusal refusal;
     text[0] = 0;
     if (answer->refused || engine_flags_same(&answer->flags, &view->plain_flags))
         return text;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
+        const struct engine_value *own = &answer->parameters.values.at[p], *plain = &view->plain_values.at[p];
+        if (answer->parameters.layer[p] == ENGINE_LAYER_NONE ||
+            (own->kind == plain->kind && engine_is_number(own) && own->number == plain->number))
+            continue;
         struct engine_values without = answer->parameters.values;
-        without.at[p] = view->plain_values.at[p];
-        if (answer->parameters.layer[p] != ENGINE_LAYER_NONE &&
-            flags_of(view, &without, &flags, &refusal) == 0 && !engine_flags_same(&answer->flags, &flags))
+        without.at[p] = *plain;
+        if (check(view, &without, &flags, &forks, &refusal) == 0 &&
+            !engine_flags_same(&answer->flags, &flags))
             add(text, &answer->parameters, p);
     }
     return text;

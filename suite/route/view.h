@@ -8,11 +8,13 @@
 
 #define ROUTE_TEXT 320 /* bytes of a path or of parameters as text */
 
+#define ROUTE_BOUNDED (-1)
+
 /* What a step of a batch does. */
 struct route_state {
     bool idle;       /* no requests */
     const char *why; /* not NULL: the step fails, with this text (kept for good), and `path` means nothing */
-    struct engine_path path;
+    struct engine_path path; /* top_k_bound ROUTE_BOUNDED: by the batch's largest top_k, which is not kept */
 };
 
 /* What one request gets. Borrows the texts of the request's values. */
@@ -22,7 +24,8 @@ struct route_answer {
     bool refused; /* no token for it; else flags and state are set */
     struct engine_refusal refusal;
     struct engine_flags flags;
-    struct route_state state; /* of a batch of it alone */
+    struct engine_forks forks; /* of each of its prompts */
+    struct route_state state;  /* of a batch of it alone */
 };
 
 enum route_who { ROUTE_ALL, ROUTE_PLAIN, ROUTE_OTHERS };
@@ -41,6 +44,9 @@ struct route_view {
 
 /* Fill in the rest: `plain`. */
 void route_view_prepare(struct route_view *view);
+/* The state of a batch of requests that ask for this and nothing else. */
+struct route_state route_state_with(const struct route_view *view, enum engine_parameter parameter,
+                                    struct engine_value value);
 void route_answer(const struct route_view *view, enum engine_endpoint endpoint,
                   const struct engine_values *request, struct route_answer *answer);
 /* Whether this view's server gets the request. */
@@ -48,10 +54,17 @@ bool route_view_takes(const struct route_view *view, const struct route_answer *
 
 struct route_state route_state_of(const struct route_view *view, const struct engine_flags *flags,
                                   size_t rows);
+/* Told apart are the path, what its name hides (backend, seeds, what noise is made from), and whether a largest top_k
+ * bounds it, not which. */
 bool route_state_same(const struct route_state *a, const struct route_state *b);
+/* For batches over time, whose every largest top_k would be a state of its own: flags with their bound rounded to one
+ * of the few at which paths change, and the state of such. */
+struct engine_flags route_flags_rounded(struct engine_flags flags);
+struct route_state route_state_rounded(const struct route_view *view, const struct engine_flags *flags,
+                                       size_t rows);
 /* The same but for what articles do not speak of, seeds and backends. Neither fails nor is idle. */
 bool route_passes_same(const struct route_state *a, const struct route_state *b);
-/* "gumbel", "filtered, seeded", "idle", "fails: ..." */
+/* "gumbel", "filtered, seeded by rank", "filtered, top 20 sorted", "idle", "fails: ..." */
 const char *route_state_text(const struct route_state *state, char text[ROUTE_TEXT]);
 /* Of a request alone: the same, or "HTTP 400: ...". */
 const char *route_answer_text(const struct route_answer *answer, char text[ROUTE_TEXT]);

@@ -1,7 +1,7 @@
 /* walk.c: the running batch of one view over time.
  *
  * A trace has the times at which requests arrive and finish, and no steps. So: every step takes equally long, every
- * request draws a token a step, and time stands for both. A prompt's own step takes no time. What else happens is the
+ * sequence draws a token a step, and time stands for both. A prompt's own step takes no time. What else happens is the
  * engine's: its functions admit, join, filter and remember. One thing is taken for granted of every engine, or a million
  * requests would take minutes: a path does not change when a request comes or goes while another with the same flags
  * runs. So the batch is looked at only when the kinds of running requests change, and rows that have finished are
@@ -48,8 +48,8 @@ void walk_advance(struct walk *walk, double time)
     struct walk_share *share = share_of(walk, &walk->state);
     walk->busy += seconds;
     share->seconds += seconds;
-    share->request_seconds += seconds * (double)walk->open;
-    walk->request_seconds += seconds * (double)walk->open;
+    share->sequence_seconds += seconds * (double)walk->sequences;
+    walk->sequence_seconds += seconds * (double)walk->sequences;
     if (walk->outliving) {
         share->outlived += seconds;
         walk->outlived_seconds += seconds;
@@ -66,12 +66,13 @@ static struct route_state wanted_by_the_living(const struct walk *walk)
             flags = first ? walk->live[i].flags : walk->view->engine->together(flags, walk->live[i].flags);
             first = false;
         }
-    return route_state_of(walk->view, &flags, walk->open);
+    return route_state_rounded(walk->view, &flags, walk->open);
 }
 
-/* One request more, or less, with these flags. Returns whether that changed what is wanted. */
-static bool count_live(struct walk *walk, const struct engine_flags *flags, bool more)
+/* One request more, or less. Returns whether that changed what is wanted. */
+static bool count_live(struct walk *walk, const struct walk_request *request, bool more)
 {
+    const struct engine_flags *flags = request->flags;
     size_t i = 0;
     while (i < walk->lives && !engine_flags_same(&walk->live[i].flags, flags))
         i++;
@@ -81,8 +82,11 @@ static bool count_live(struct walk *walk, const struct engine_flags *flags, bool
     }
     walk->live[i].requests += more ? 1 : (size_t)-1;
     walk->open += more ? 1 : (size_t)-1;
+    walk->sequences += more ? request->sequences : -request->sequences;
     if (walk->open > walk->peak)
         walk->peak = walk->open;
+    if (walk->sequences > walk->sequence_peak)
+        walk->sequence_peak = walk->sequences;
     if (walk->live[i].requests > more)
         return false; /* others had, or have, the same flags */
     walk->others = true;
@@ -97,7 +101,7 @@ static struct route_state look(struct walk *walk)
 {
     walk->others = false;
     walk->rows = walk->view->engine->state(walk->view->reading, &walk->running, &walk->flags);
-    return route_state_of(walk->view, &walk->flags, walk->rows);
+    return route_state_rounded(walk->view, &walk->flags, walk->rows);
 }
 
 static void copy_id(char to[REQUEST_ID], const char *id)
@@ -144,7 +148,11 @@ void walk_admit(struct walk *walk, const struct walk_request *request)
 {
     if (walk->view->engine->admit(&walk->prefill, request->number, request->flags))
         abort();
-    count_live(walk, request->flags, true);
+    if (request->ahead) {
+        const struct route_state alone = route_state_rounded(walk->view, request->flags, 1);
+        share_of(walk, &alone)->prefills += (size_t)request->ahead;
+    }
+    count_live(walk, request, true);
 }
 
 void walk_prompts(struct walk *walk)
@@ -153,7 +161,7 @@ void walk_prompts(struct walk *walk)
     if (walk->prefill.rows == 0)
         return;
     const size_t rows = walk->view->engine->state(walk->view->reading, &walk->prefill, &flags);
-    const struct route_state prompts = route_state_of(walk->view, &flags, rows);
+    const struct route_state prompts = route_state_rounded(walk->view, &flags, rows);
     share_of(walk, &prompts)->prefills++;
 }
 
@@ -166,7 +174,7 @@ static const char *joined_cause(const struct walk *walk, const struct engine_fla
     struct engine_flags flags = before ? *before : *requests[0].flags;
     for (size_t i = 0; i < count; i++) {
         flags = walk->view->engine->together(flags, *requests[i].flags);
-        const struct route_state state = route_state_of(walk->view, &flags, 1);
+        const struct route_state state = route_state_rounded(walk->view, &flags, 1);
         if (route_state_same(&state, after))
             return requests[i].id;
     }
@@ -189,13 +197,29 @@ void walk_join(struct walk *walk, const struct walk_request *requests, size_t co
     follow_outlived(walk);
 }
 
+/* engine_batch_finish where numbers rise: requests join in the order in which they came. */
+static bool finish_row(struct engine_batch *batch, int64_t number)
+{
+    size_t from = 0, to = batch->rows;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (batch->row[middle].id < number)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == batch->rows || batch->row[from].id != number || batch->row[from].finished)
+        return false;
+    return batch->row[from].finished = true;
+}
+
 void walk_finish(struct walk *walk, const struct walk_request *request)
 {
-    if (engine_batch_finish(&walk->running, request->number))
+    if (finish_row(&walk->running, request->number))
         walk->ended++;
     else
-        engine_batch_finish(&walk->prefill, request->number);
-    if (count_live(walk, request->flags, false))
+        finish_row(&walk->prefill, request->number);
+    if (count_live(walk, request, false))
         copy_id(walk->ender, request->id);
 }
 
@@ -217,6 +241,7 @@ void walk_end(struct walk *walk)
     for (size_t i = 0; i < walk->lives; i++)
         walk->live[i].requests = 0;
     walk->open = 0;
+    walk->sequences = 0;
     walk->wanted = (struct route_state){.idle = true};
     follow_outlived(walk);
 }
@@ -225,7 +250,7 @@ double walk_tokens(const struct walk *walk, const struct route_state *state)
 {
     for (size_t i = 0; i < walk->shares; i++)
         if (route_state_same(&walk->share[i].state, state))
-            return walk->share[i].request_seconds;
+            return walk->share[i].sequence_seconds;
     return 0;
 }
 

@@ -8,16 +8,18 @@
 
 /* A request between its arrival and its finish, as a walk sees it. */
 struct walk_request {
-    int64_t number; /* unique, rising */
-    const char *id; /* borrowed */
-    const struct engine_flags *flags;
+    int64_t number;                   /* unique, rising */
+    const char *id;                   /* borrowed */
+    const struct engine_flags *flags; /* route_flags_rounded */
+    int64_t sequences;                /* that decode side by side: of all its prompts */
+    int64_t ahead;                    /* prompts that run alone before, each in a step of its own */
 };
 
-/* Time on one path. Seconds are of the trace; tokens are counted in request-seconds: a request that runs for a second
+/* Time on one path. Seconds are of the trace; tokens are counted in sequence-seconds: a sequence that runs for a second
  * draws as many as any other does. */
 struct walk_share {
     struct route_state state;
-    double seconds, request_seconds;
+    double seconds, sequence_seconds;
     double outlived; /* seconds of it in which no running request needed it */
     size_t prefills; /* batches of prompts: their own step ran under flags of their own */
 };
@@ -62,8 +64,9 @@ struct walk {
 
     struct walk_share *share;
     size_t shares;
-    double busy, idle, request_seconds;
-    size_t open, peak; /* requests at a time */
+    double busy, idle, sequence_seconds;
+    size_t open, peak;                /* requests at a time */
+    int64_t sequences, sequence_peak; /* and their sequences */
     size_t changes;
     bool outliving;
     struct walk_outlived current, longest;
@@ -87,7 +90,7 @@ void walk_finish(struct walk *walk, const struct walk_request *request);
 void walk_step(struct walk *walk);
 /* The trace is over: what is still running ends now. */
 void walk_end(struct walk *walk);
-/* Request-seconds on this path. */
+/* Sequence-seconds on this path. */
 double walk_tokens(const struct walk *walk, const struct route_state *state);
 void walk_free(struct walk *walk);
 #endif

@@ -163,13 +163,15 @@ struct engine_flag {
 };
 #define ENGINE_FLAGS_TEXT 12 /* bytes of the text of a batch's flags, at most */
 
-/* What one request makes of a step and of the scheduler. */
+/* What one prompt of a request makes of a step and of the scheduler. */
 struct engine_forks {
     /* That decode side by side, each with a row of logits, a forward pass and a KV cache. */
     int64_t sequences;
     int64_t drawn; /* tokens drawn from its row in the step of its prompt */
     int64_t kept;  /* of these */
     enum engine_preemption preempted, last_preempted; /* while all its sequences run; when one is left */
+    bool
+        ahead; /* the prompt runs once before, for its cache: a batch by itself, whose token is thrown away */
 };
 
 /* A request as the engine's own object, which people change after it was made. */
@@ -223,6 +225,9 @@ struct engine {
     /* The member of a request body at this endpoint that feeds a parameter; NULL: it has none. */
     const char *(*key)(enum engine_endpoint endpoint, enum engine_parameter parameter);
     const char *nest; /* the member of /generate's body that these are members of; NULL: the body itself */
+    /* The members of a body that hold its prompt, up to NULL. A list there is of prompts, each a request of its own to
+     * the engine, unless it is of numbers: then it is one, in tokens. */
+    const char *prompts[ENGINE_ENDPOINTS][3];
     /* The parameters as they reach the engine, each with its layer. */
     int (*resolve)(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
@@ -274,6 +279,9 @@ struct engine {
      * so many. */
     int (*candidates)(const float *logprobs, const float *cumulative, size_t sequences, size_t vocab,
                       size_t best_of, int64_t *parent, int64_t *token);
+    /* The body says "echo": what that makes of its parameters. `top_logprobs`: the body's member of that name. */
+    void (*echo)(enum engine_endpoint endpoint, const struct engine_value *top_logprobs,
+                 struct engine_values *request);
     /* Instead of a decode step of its own, the running batch goes into the prefill batch (a mixed chunk) and is
      * empty until that is joined. Nothing without a prefill batch. -1 if out of memory, both as they were. */
     int (*mix)(struct engine_batch *running, struct engine_batch *prefill);

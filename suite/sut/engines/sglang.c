@@ -170,11 +170,12 @@ const struct engine_flag sglang_flag_table[] = {{'G', offsetof(struct engine_fla
 #define SGLANG(version, path_function, fields_function)                                                      \
     {                                                                                                        \
         .size = sizeof(struct engine), .name = "sglang-" version, .flag = sglang_flag_table,                 \
-        .key = sglang_key, .nest = "sampling_params", .resolve = sglang_resolve,                             \
-        .normalize = sglang_normalize, .verify = sglang_verify, .flags = sglang_flags,                       \
-        .together = sglang_together, .path = path_function, .admit = sglang_admit, .join = sglang_join,      \
-        .filter = engine_batch_filter, .mix = sglang_mix, .state = sglang_state_of_rows,                     \
-        .check_fields = fields_function, .fields = sglang_fields, .status = sglang_status                    \
+        .key = sglang_key, .nest = "sampling_params", .prompts = SGLANG_PROMPTS, .forks = sglang_forks,      \
+        .resolve = sglang_resolve, .normalize = sglang_normalize, .verify = sglang_verify,                   \
+        .flags = sglang_flags, .together = sglang_together, .path = path_function, .admit = sglang_admit,    \
+        .join = sglang_join, .filter = engine_batch_filter, .mix = sglang_mix,                               \
+        .state = sglang_state_of_rows, .check_fields = fields_function, .fields = sglang_fields,             \
+        .status = sglang_status                                                                              \
     }
 const struct engine sglang_0_5_19 = SGLANG("0.5.19", path_0_5_19, fields_0_5_19);
 const struct engine sglang_0_5_20 = SGLANG("0.5.20", path_0_5_20, fields_0_5_20);

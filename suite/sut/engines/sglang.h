@@ -4,7 +4,7 @@
  *   0.5.20 differs from 0.5.19 in the plain unseeded draw, which it makes by the Gumbel-max race unless its switch
  *   is off (0.5.19 has the switch for its draft sampler only), and in one more member that a body may have;
  *   0.5.23 differs from 0.5.20 by the list in sglang_new.c.
- * Left out: reinforcement-learning modes, and of speculative decoding all but how the draft sampler draws.
+ * Left out: beam search; reinforcement-learning modes, and of speculative decoding all but how the draft sampler draws.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_SGLANG_H
@@ -32,6 +32,10 @@ bool sglang_is_seed(const struct engine_value *value);
  * ("off", "", " 0") draws a warning from the engine and leaves it on. */
 bool sglang_switch_is_on(const char *text);
 
+#define SGLANG_PROMPTS                                                                                       \
+    {                                                                                                        \
+        [ENGINE_COMPLETIONS] = {"prompt"}, [ENGINE_GENERATE] = {"text", "input_ids"},                        \
+    }
 const char *sglang_key(enum engine_endpoint endpoint, enum engine_parameter parameter);
 int sglang_resolve(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
@@ -51,12 +55,17 @@ size_t sglang_state(enum engine_reading reading, const struct engine_batch *batc
 size_t sglang_state_of_rows(enum engine_reading reading, const struct engine_batch *batch,
                             struct engine_flags *flags);
 struct engine_flags sglang_together(struct engine_flags a, struct engine_flags b);
+int sglang_forks(enum engine_reading reading, const struct engine_server *server,
+                 const struct engine_values *requests, size_t count, struct engine_forks *forks,
+                 struct engine_refusal *refusal);
 
 /* sglang_fields.c. What releases do differently with the members of a body at /generate. */
 struct sglang_body {
     bool strict;          /* a schema before everything else: HTTP 400 where others die of a comparison */
     const char *known[3]; /* more members than all releases have */
 };
+/* /generate's first comparison is n > 1, in all releases; null, or a text, dies of it. */
+int sglang_check_n(const struct engine_value *n, struct engine_refusal *refusal);
 /* How the schema of 0.5.23 names a value that is no integer, or no number: HTTP 400. */
 int sglang_wrong_type(const struct engine_value *value, bool integer, struct engine_refusal *refusal);
 extern const char *const sglang_fields[];

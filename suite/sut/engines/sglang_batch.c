@@ -7,6 +7,7 @@
  * remembers nothing.
  *
  * SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <string.h>
 
 #include "suite/sut/engines/sglang.h"
@@ -63,14 +64,22 @@ size_t sglang_state_of_rows(enum engine_reading reading, const struct engine_bat
     return rows;
 }
 
+/* sglang_state says 0 rows. Asked at every join, so it stops at the first row there is. */
+static bool is_empty(enum engine_reading reading, const struct engine_batch *batch)
+{
+    size_t i = 0;
+    while (i < batch->rows && reading != ENGINE_UPSTREAM && batch->row[i].finished)
+        i++;
+    return i == batch->rows;
+}
+
 int sglang_join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill)
 {
-    struct engine_flags flags;
     if (engine_batch_reserve(running, running->rows + prefill->rows))
         return -1;
     engine_batch_filter(prefill);
     if (prefill->rows) {
-        if (sglang_state(reading, running, &flags) == 0) {
+        if (is_empty(reading, running)) {
             running->rows = 0;
             running->flags = prefill->flags;
         } else {
@@ -97,5 +106,30 @@ int sglang_mix(struct engine_batch *running, struct engine_batch *prefill)
         prefill->flags = sglang_together(prefill->flags, running->flags);
     }
     running->rows = 0;
+    return 0;
+}
+
+/* With n above 1 the tokenizer's process sends the prompt alone, for no token, waits for its answer, and then sends n
+ * requests that share its cache and nothing else. There is no swapping: what loses its memory is computed anew. */
+int sglang_forks(enum engine_reading reading, const struct engine_server *server,
+                 const struct engine_values *requests, size_t count, struct engine_forks *forks,
+                 struct engine_refusal *refusal)
+{
+    (void)reading;
+    (void)server;
+    for (size_t i = 0; i < count; i++) {
+        const struct engine_value *n = &requests[i].at[ENGINE_N];
+        const double sequences = engine_is_number(n) && n->number > 1 ? trunc(n->number) : 1;
+        char text[32];
+        if (!(sequences <= INT32_MAX))
+            return engine_refuse(refusal, 0, "n %s is no number of sequences",
+                                 engine_python_text(n, text, sizeof text));
+        forks[i] = (struct engine_forks){.sequences = (int64_t)sequences,
+                                         .drawn = 1,
+                                         .kept = 1,
+                                         .preempted = ENGINE_RECOMPUTE,
+                                         .last_preempted = ENGINE_RECOMPUTE,
+                                         .ahead = sequences > 1};
+    }
     return 0;
 }

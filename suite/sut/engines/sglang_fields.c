@@ -68,14 +68,6 @@ static const char *type_of(const cJSON *member)
                                     : "an object";
 }
 
-static const char *python_type(const cJSON *member)
-{
-    return cJSON_IsNull(member)     ? "NoneType"
-           : cJSON_IsString(member) ? "str"
-           : cJSON_IsArray(member)  ? "list"
-                                    : "dict";
-}
-
 static struct engine_value value_of(const cJSON *member)
 {
     if (cJSON_IsBool(member))
@@ -116,15 +108,12 @@ static bool number_of(const cJSON *member, double *number)
     return cJSON_IsBool(member) || cJSON_IsNumber(member);
 }
 
-/* /generate's first comparison is n > 1, in all releases; null dies of it. */
-static int check_n(const struct looking *at)
+int sglang_check_n(const struct engine_value *n, struct engine_refusal *refusal)
 {
-    double number;
-    const cJSON *n = member_of(at, "n");
-    if (!n || number_of(n, &number))
+    if (n->kind == ENGINE_ABSENT || engine_is_number(n))
         return 0;
-    return engine_refuse(at->refusal, 500, "'>' not supported between instances of '%s' and 'int'",
-                         python_type(n));
+    return engine_refuse(refusal, 500, "'>' not supported between instances of '%s' and 'int'",
+                         engine_python_type(n));
 }
 
 static int check_unknown(const struct looking *at)
@@ -152,7 +141,9 @@ static int check_arguments(const struct looking *at)
         if (is_set(member) && !whole)
             return sglang_wrong_type(&value, true, at->refusal);
     }
-    return check_n(at);
+    const cJSON *n = member_of(at, "n");
+    struct engine_value value = n ? value_of(n) : (struct engine_value){.kind = ENGINE_ABSENT};
+    return sglang_check_n(&value, at->refusal);
 }
 
 static int construct(const struct looking *at)

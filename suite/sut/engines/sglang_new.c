@@ -18,7 +18,7 @@
 static bool is_strict(enum engine_parameter parameter, const struct engine_value *value)
 {
     bool whole = value->kind == ENGINE_FLOAT && value->number >= 0x1p63 && value->number < 0x1p64;
-    if (parameter == ENGINE_TOP_K || parameter == ENGINE_SEED)
+    if (engine_type_of(parameter) == ENGINE_TAKES_INTEGER)
         return value->kind == ENGINE_INTEGER || whole; /* a whole number that large is read as a double */
     return value->kind == ENGINE_INTEGER || value->kind == ENGINE_FLOAT;
 }
@@ -47,11 +47,11 @@ static int resolve(enum engine_reading reading, const struct engine_server *serv
                    enum engine_endpoint endpoint, const struct engine_values *request,
                    struct engine_resolved *resolved, struct engine_refusal *refusal)
 {
-    for (enum engine_parameter p = 0; p <= ENGINE_SEED; p++) {
+    for (enum engine_parameter p = 0; p <= ENGINE_N; p++) {
         const struct engine_value *value = &request->at[p];
         if (reading == ENGINE_UPSTREAM && endpoint == ENGINE_GENERATE && engine_is_set(value) &&
             !is_strict(p, value))
-            return sglang_wrong_type(value, p == ENGINE_TOP_K || p == ENGINE_SEED, refusal);
+            return sglang_wrong_type(value, engine_type_of(p) == ENGINE_TAKES_INTEGER, refusal);
     }
     return sglang_resolve(reading, server, endpoint, request, resolved, refusal);
 }
@@ -117,6 +117,7 @@ const struct engine sglang_0_5_23 = {
     .name = "sglang-0.5.23",
     .flag = sglang_flag_table,
     .nest = "sampling_params",
+    .prompts = SGLANG_PROMPTS,
     .key = sglang_key,
     .resolve = resolve,
     .normalize = sglang_normalize,
@@ -127,6 +128,7 @@ const struct engine sglang_0_5_23 = {
     .admit = sglang_admit,
     .join = sglang_join,
     .filter = engine_batch_filter,
+    .forks = sglang_forks,
     .mix = sglang_mix,
     .state = sglang_state,
     .check_fields = check_fields,

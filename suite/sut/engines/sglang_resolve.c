@@ -6,6 +6,8 @@
 
 const char *sglang_key(enum engine_endpoint endpoint, enum engine_parameter parameter)
 {
+    if (parameter == ENGINE_N && endpoint != ENGINE_RESPONSES)
+        return engine_parameter_names[parameter];
     if (parameter != ENGINE_SEED)
         return parameter < ENGINE_SEED ? engine_parameter_names[parameter] : NULL;
     return endpoint == ENGINE_GENERATE ? "sampling_seed" : endpoint == ENGINE_RESPONSES ? NULL : "seed";
@@ -135,7 +137,7 @@ static void responses(const struct engine_server *server, const struct engine_va
 static int validate(enum engine_endpoint endpoint, struct engine_values *request,
                     struct engine_refusal *refusal)
 {
-    for (enum engine_parameter p = 0; p <= ENGINE_SEED; p++) {
+    for (enum engine_parameter p = 0; p <= ENGINE_N; p++) {
         struct engine_value *value = &request->at[p];
         const char *key = sglang_key(endpoint, p);
         if (!key || (value->kind == ENGINE_NULL && optional(endpoint, p)))
@@ -167,6 +169,7 @@ int sglang_resolve(enum engine_reading reading, const struct engine_server *serv
                    struct engine_resolved *resolved, struct engine_refusal *refusal)
 {
     struct engine_server own = *server;
+    struct engine_values valid = *request;
     *resolved = (struct engine_resolved){0};
     if (reading == ENGINE_UPSTREAM && server->class_defaults && server->has_generation_config)
         fill_class_defaults(&own);
@@ -175,9 +178,10 @@ int sglang_resolve(enum engine_reading reading, const struct engine_server *serv
     } else if (reading == ENGINE_ARTICLE_PROSE) {
         article_prose(server, endpoint, request, resolved);
     } else if (endpoint == ENGINE_GENERATE) {
+        if (sglang_check_n(&request->at[ENGINE_N], refusal))
+            return -1;
         generate(server, request, resolved);
     } else {
-        struct engine_values valid = *request;
         if (validate(endpoint, &valid, refusal))
             return -1;
         if (endpoint == ENGINE_RESPONSES)
@@ -185,5 +189,7 @@ int sglang_resolve(enum engine_reading reading, const struct engine_server *serv
         else
             chat_or_completions(&own, endpoint, &valid, resolved);
     }
+    resolved->values.at[ENGINE_N] =
+        valid.at[ENGINE_N]; /* of no layer: nothing but the request speaks of it */
     return 0;
 }

@@ -255,9 +255,9 @@ static void no_question_of_steps(void **state)
     }
     char *told = NULL;
     struct engine_why why = {""};
-    const char *other = "[{\"ask\":\"forks\",\"engine\":\"sglang-0.5.20\",\"as\":\"upstream\"}]";
+    const char *other = "[{\"ask\":\"rows\",\"engine\":\"sglang-0.5.20\",\"as\":\"upstream\"}]";
     assert_int_equal(engine_ask(engine(), other, &told, &why), ENGINE_UNSUPPORTED);
-    assert_string_equal(why.text, "of this engine, question \"forks\" is not known here");
+    assert_string_equal(why.text, "of this engine, question \"rows\" is not known here");
 }
 
 int main(void)

@@ -129,6 +129,8 @@ const struct engine vllm_0_5_0 = {
     .flag = flag_table,
     .staged = true,
     .key = vllm_key,
+    .prompts = {[ENGINE_COMPLETIONS] = {"prompt"}},
+    .echo = vllm_echo,
     .resolve = vllm_resolve,
     .normalize = vllm_normalize,
     .verify = vllm_verify,

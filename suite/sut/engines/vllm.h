@@ -17,6 +17,10 @@
 extern const struct engine vllm_0_5_0;
 
 const char *vllm_key(enum engine_endpoint endpoint, enum engine_parameter parameter);
+/* The echoed prompt's log-probabilities come with those of the answer; on completions, no token is a token all the
+ * same. */
+void vllm_echo(enum engine_endpoint endpoint, const struct engine_value *top_logprobs,
+               struct engine_values *request);
 int vllm_resolve(enum engine_reading reading, const struct engine_server *server,
                  enum engine_endpoint endpoint, const struct engine_values *request,
                  struct engine_resolved *resolved, struct engine_refusal *refusal);

@@ -16,6 +16,20 @@ const char *vllm_key(enum engine_endpoint endpoint, enum engine_parameter parame
     return engine_parameter_names[parameter];
 }
 
+void vllm_echo(enum engine_endpoint endpoint, const struct engine_value *top_logprobs,
+               struct engine_values *request)
+{
+    struct engine_value *max_tokens = &request->at[ENGINE_MAX_TOKENS];
+    if (endpoint == ENGINE_CHAT)
+        request->at[ENGINE_PROMPT_LOGPROBS] =
+            top_logprobs->kind == ENGINE_ABSENT ? engine_integer(0) : *top_logprobs;
+    if (endpoint != ENGINE_COMPLETIONS)
+        return;
+    request->at[ENGINE_PROMPT_LOGPROBS] = request->at[ENGINE_LOGPROBS];
+    if (engine_is_number(max_tokens) && max_tokens->number == 0)
+        *max_tokens = engine_integer(1);
+}
+
 /* Of the article's table and record: temperature to seed, n, best_of, use_beam_search. */
 static bool in_article(enum engine_parameter parameter)
 {
@@ -73,7 +87,8 @@ static int validate(enum engine_endpoint endpoint, struct engine_values *request
         const bool optional = !(p == ENGINE_N && endpoint == ENGINE_COMPLETIONS);
         if (value->kind == ENGINE_ABSENT || (value->kind == ENGINE_NULL && optional))
             continue;
-        if (engine_coerce(p, vllm_key(endpoint, p), value, refusal))
+        const char *key = vllm_key(endpoint, p);
+        if (engine_coerce(p, key ? key : engine_parameter_names[p], value, refusal))
             return -1;
         if (p == ENGINE_TRUNCATE_PROMPT_TOKENS && value->number < 1)
             return engine_refuse(refusal, 400, "%s must be at least 1", engine_parameter_names[p]);

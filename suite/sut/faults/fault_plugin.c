@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static const char *const fault_id[] = {"none",          "chatter",     "crash", "overflow",      "unwritten",
-                                       "status-failed", "unsupported", "echo",  "kept-unwritten"};
+static const char
+    *const fault_id[] = {"none",           "chatter",       "crash",       "overflow",
+                         "unwritten",      "status-failed", "unsupported", "echo",
+                         "kept-unwritten", "spin-1000",     "spin-1100"}; /* microseconds a call: a tenth slower */
 #define FAULTS (sizeof fault_id / sizeof *fault_id)
 
 /* An instance holds nothing but its id: the handle is the id's index + 1, never NULL. */
@@ -58,6 +61,20 @@ static int32_t echo(const struct samplegate_call *call, int64_t d)
     return (int32_t)sum;
 }
 
+static double microseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static void spin(double us)
+{
+    const double end = microseconds() + us;
+    while (microseconds() < end)
+        ;
+}
+
 static int fault_sample(void *instance, const struct samplegate_call *call)
 {
     const char *id = fault_id[(uintptr_t)instance - 1];
@@ -71,6 +88,8 @@ static int fault_sample(void *instance, const struct samplegate_call *call)
         printf("sampled %lld tokens\n", (long long)call->draws);
         fflush(stdout);
     }
+    if (strncmp(id, "spin-", 5) == 0)
+        spin(strtod(id + 5, NULL));
     if (strcmp(id, "crash") == 0)
         abort();
     if (strcmp(id, "overflow") == 0)

@@ -29,6 +29,14 @@ static const struct {
     {"die-midway", "answers three samples and is killed on the fourth"},
     {"old-protocol", "says hello in protocol 0"},
     {"unsupported", "answers unsupported to every sample"},
+    {"times", "behaves, and answers message time, too: 1,000 ns a call"},
+    {"times-short", "answers one time fewer than calls"},
+    {"times-negative", "answers times below 0"},
+    {"times-inflated", "answers times longer than passed"},
+    {"times-outside", "answers the vocabulary's size as the last call's token"},
+    {"times-masked", "answers times, and token 0 whatever its probability"},
+    {"times-wrong-chunk", "answers the time of another block"},
+    {"times-hang", "never answers a time"},
 };
 
 static const char *chosen;
@@ -86,6 +94,8 @@ static void answer_hello(const struct frame *message)
     frame_set(&answer, "dtype", "f32");
     frame_set(&answer, "capabilities", "temperature noise seeded");
     frame_set(&answer, "contract", "{}");
+    if (!strncmp(chosen, "times", 5))
+        frame_set(&answer, "times", "own");
     send_frame(&answer);
     frame_free(&answer);
 }
@@ -149,11 +159,46 @@ static void answer_sample(const struct frame *message)
     free(token);
 }
 
+static void answer_time(const struct frame *message)
+{
+    static uint64_t draws;
+    uint64_t calls = 0, chunk = 0;
+    const struct frame_array *values = frame_find(message, "values");
+    frame_get_u64(message, "draws", &draws); /* or those of the message before */
+    if (!frame_get_u64(message, "calls", &calls) || !calls || calls > 1u << 20 || !draws || draws > 1u << 20)
+        exit(1);
+    if (is("times-hang"))
+        hang();
+    int64_t *ns = calloc(calls, sizeof *ns);
+    int32_t *token = calloc(draws, sizeof *token);
+    if (!ns || !token)
+        exit(1);
+    for (uint64_t i = 0; i < calls; i++)
+        ns[i] = is("times-negative") ? -1 : is("times-inflated") ? 1000000000000 : 1000;
+    for (uint64_t d = 0; d < draws; d++)
+        token[d] = is("times-outside") && values ? (int32_t)values->shape[1] : 0;
+    const uint64_t shape[1] = {is("times-short") ? calls - 1 : calls}, tokens[1] = {draws};
+    struct frame answer = {0};
+    frame_set(&answer, "message", "times");
+    frame_set(&answer, "queue", "none");
+    copy_entry(&answer, message, "cell");
+    copy_entry(&answer, message, "chunk");
+    if (is("times-wrong-chunk") && frame_get_u64(message, "chunk", &chunk))
+        frame_set_u64(&answer, "chunk", chunk + 1);
+    frame_add(&answer, "host_ns", FRAME_I64, 1, shape, ns);
+    frame_add(&answer, "cpu_ns", FRAME_I64, 1, shape, ns);
+    frame_add(&answer, "token", FRAME_I32, 1, tokens, token);
+    send_frame(&answer);
+    frame_free(&answer);
+    free(ns);
+    free(token);
+}
+
 static int usage(void)
 {
     fprintf(stderr, "usage: fault-worker MODE, where MODE is one of\n");
     for (size_t i = 0; i < sizeof mode / sizeof *mode; i++)
-        fprintf(stderr, "  %-13s %s\n", mode[i].name, mode[i].sentence);
+        fprintf(stderr, "  %-17s %s\n", mode[i].name, mode[i].sentence);
     return 2;
 }
 
@@ -182,6 +227,8 @@ int main(int argc, char **argv)
         const char *name = frame_get(&message, "message");
         if (name && strcmp(name, "hello") == 0)
             answer_hello(&message);
+        else if (name && strcmp(name, "time") == 0)
+            answer_time(&message);
         else
             answer_sample(&message);
         frame_free(&message);

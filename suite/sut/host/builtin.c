@@ -54,6 +54,17 @@ int builtin_rule(const char *word, enum sampler_rule *rule, struct host_text *wh
     return 0;
 }
 
+void builtin_times(struct host_sut *sut, enum sampler_rule rule)
+{
+    char text[256];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", sampler_rule_name(rule));
+    for (int i = 0; i < RULE_COUNT && used < sizeof text; i++)
+        if (i != (int)rule)
+            used += (size_t)snprintf(text + used, sizeof text - used, " %s",
+                                     sampler_rule_name((enum sampler_rule)i));
+    frame_set(&sut->hello, "times", text);
+}
+
 int builtin_file(struct host_sut *sut, struct host_text *why)
 {
     char path[4096];

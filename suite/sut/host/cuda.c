@@ -21,6 +21,9 @@ struct cuda {
     enum sampler_rule rule;
     struct cuda_device device;
     struct room values, row_index, temperature, noise, seeds, positions, token;
+    /* While it is timed: the launch, and its temperatures on the host. */
+    struct cuda_draws timed;
+    float *timed_temperature;
 };
 
 /* The rows of the request on the device, in fp32 and with the stride they came with. */
@@ -92,8 +95,9 @@ static int launches(struct cuda *cuda, const struct host_request *request, struc
     return 0;
 }
 
-static int chunk_draw(struct cuda *cuda, const struct host_request *request, const float *temperature,
-                      int32_t *token, struct host_text *why)
+/* All arrays of a chunk on their way to the device, and room for its tokens there. -1 with why. */
+static int chunk_take(struct cuda *cuda, const struct host_request *request, const float *temperature,
+                      int32_t *token, struct cuda_draws *taken, struct host_text *why)
 {
     const size_t draws = (size_t)request->draws, token_bytes = draws * sizeof *token;
     const void *row_index, *warmth, *noise, *seeds, *positions;
@@ -119,22 +123,38 @@ static int chunk_draw(struct cuda *cuda, const struct host_request *request, con
     chunk.noise = noise;
     chunk.seeds = seeds;
     chunk.positions = positions;
-    if (launches(cuda, request, chunk, why))
+    *taken = chunk;
+    return 0;
+}
+
+static int chunk_draw(struct cuda *cuda, const struct host_request *request, const float *temperature,
+                      int32_t *token, struct host_text *why)
+{
+    struct cuda_draws chunk;
+    if (chunk_take(cuda, request, temperature, token, &chunk, why) || launches(cuda, request, chunk, why))
         return -1;
-    const char *failed = cuda_copy_out(token, chunk.token, token_bytes, cuda->device.stream);
+    const char *failed =
+        cuda_copy_out(token, chunk.token, (size_t)request->draws * sizeof *token, cuda->device.stream);
     if (failed)
         host_say(why, "%s", failed);
     return failed ? -1 : 0;
+}
+
+/* False, with why: what no kernel does. */
+static bool supported(const struct host_request *request, struct host_text *why)
+{
+    if (request->kind != SAMPLEGATE_PROBABILITIES || !(request->options & SAMPLEGATE_TEMPERATURE))
+        return true;
+    host_say(why, "cuda takes no temperature with probabilities");
+    return false;
 }
 
 static enum host_answer cuda_sample(void *self, const struct host_request *request, int32_t *token,
                                     struct host_text *why)
 {
     struct cuda *cuda = self;
-    if (request->kind == SAMPLEGATE_PROBABILITIES && request->options & SAMPLEGATE_TEMPERATURE) {
-        host_say(why, "cuda takes no temperature with probabilities");
+    if (!supported(request, why))
         return HOST_UNSUPPORTED;
-    }
     float *temperature;
     int failed = temperatures_take(request, &temperature, why);
     if (!failed) {
@@ -148,6 +168,63 @@ static enum host_answer cuda_sample(void *self, const struct host_request *reque
     }
     free(temperature);
     return failed ? HOST_ERROR : HOST_TOKENS;
+}
+
+static enum host_answer cuda_time_wait(void *self, struct host_text *why)
+{
+    const char *late = cuda_wait(((struct cuda *)self)->device.stream);
+    if (late)
+        host_say(why, "%s", late);
+    return late ? HOST_ERROR : HOST_TOKENS;
+}
+
+static enum host_answer cuda_time_begin(void *self, const struct host_request *request, const char *rule,
+                                        struct host_text *why)
+{
+    struct cuda *cuda = self;
+    const int found = rule ? sampler_rule_of(rule) : (int)cuda->rule;
+    if (found < 0 || !cuda_rule_known(found)) {
+        host_say(why, "time: cuda has no rule '%.64s'", rule ? rule : "");
+        return HOST_UNSUPPORTED;
+    }
+    if (!supported(request, why))
+        return HOST_UNSUPPORTED;
+    int32_t *blank = host_memory(malloc((size_t)request->draws * sizeof *blank));
+    int failed = temperatures_take(request, &cuda->timed_temperature, why) ||
+                 chunk_take(cuda, request, cuda->timed_temperature, blank, &cuda->timed, why) ||
+                 cuda_time_wait(self, why) != HOST_TOKENS; /* `blank` is read until then */
+    cuda->timed.rule = found;
+    cuda->timed.draws = request->draws;
+    free(blank);
+    if (!failed)
+        return HOST_TOKENS;
+    free(cuda->timed_temperature);
+    cuda->timed_temperature = NULL;
+    return HOST_ERROR;
+}
+
+static enum host_answer cuda_time_call(void *self, uint64_t index, struct host_text *why)
+{
+    struct cuda *cuda = self;
+    cuda->timed.first_position = index * (uint64_t)cuda->timed.draws;
+    const char *failed = cuda_draw(&cuda->timed, cuda->device.stream);
+    if (failed)
+        host_say(why, "%s", failed);
+    return failed ? HOST_ERROR : HOST_TOKENS;
+}
+
+static enum host_answer cuda_time_end(void *self, int32_t *token, struct host_text *why)
+{
+    struct cuda *cuda = self;
+    const char *failed = cuda_copy_out(token, cuda->timed.token, (size_t)cuda->timed.draws * sizeof *token,
+                                       cuda->device.stream);
+    if (failed)
+        host_say(why, "%s", failed);
+    struct host_text late;
+    const enum host_answer end = cuda_time_wait(self, failed ? &late : why);
+    free(cuda->timed_temperature);
+    cuda->timed_temperature = NULL;
+    return failed ? HOST_ERROR : end;
 }
 
 static void cuda_end(void *self)
@@ -191,6 +268,7 @@ static void cuda_hello(struct host_sut *sut, const struct cuda *cuda, bool proba
     if (cuda_rule_takes_noise((int)rule))
         sut->capabilities |= SAMPLEGATE_NOISE_IN;
     host_hello_capabilities(sut, probabilities_first);
+    builtin_times(sut, rule);
     host_hello_build(sut);
     snprintf(text, sizeof text, "%d.%d", device->runtime / 1000, device->runtime % 1000 / 10);
     frame_set(&sut->hello, "version:cuda-runtime", text);
@@ -216,6 +294,8 @@ int host_cuda_open(struct host_sut *sut, const char *word, char **options, int c
     sut->self = host_memory(malloc(sizeof cuda));
     *(struct cuda *)sut->self = cuda;
     sut->sample = cuda_sample;
+    sut->timed = (struct host_timed){
+        .begin = cuda_time_begin, .call = cuda_time_call, .wait = cuda_time_wait, .end = cuda_time_end};
     sut->close = cuda_end;
     return builtin_file(sut, why);
 }

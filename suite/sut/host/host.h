@@ -1,7 +1,7 @@
 /* host.h: what the files of samplegate-host share.
  *
  * main.c opens a sampler (reference.c, cuda.c, engine.c or plugin.c), serve.c reads messages, request.c checks one and
- * the sampler answers it. SPDX-License-Identifier: MIT */
+ * the sampler answers it; timing.c times it. SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_HOST_H
 #define SAMPLEGATE_HOST_H
 #include <stdbool.h>
@@ -57,6 +57,9 @@ struct host_request {
 const char *host_request_unknown(const struct frame *message);
 /* 0, or -1 with why. */
 int host_request_read(struct host_request *request, const struct frame *message, struct host_text *why);
+/* A whole number of the message, low to high. 0, or -1 with why. */
+int host_request_number(const struct frame *message, const char *key, uint64_t low, uint64_t high,
+                        uint64_t *value, struct host_text *why);
 double host_request_temperature(const struct host_request *request, int64_t draw);
 /* request_options.c: filters, penalties, masks and lists of a message; and the value for one draw. */
 int host_request_options(struct host_request *request, const struct frame *message, struct host_text *why);
@@ -75,6 +78,21 @@ void host_groups_free(struct host_group *group);
 
 enum host_answer { HOST_TOKENS, HOST_ANSWERED = HOST_TOKENS, HOST_UNSUPPORTED, HOST_ERROR };
 
+/* How a sampler is timed, message by message: begin, then calls, then end. `request` and its frame outlive them. Each
+ * answers HOST_TOKENS, or something else with why. */
+struct host_timed {
+    /* Everything that a call needs and an engine would have: rows in place, buffers. rule: one of hello's `times`, or NULL
+     * for the sampler's own. */
+    enum host_answer (*begin)(void *self, const struct host_request *request, const char *rule,
+                              struct host_text *why);
+    /* One call of request->draws draws; `index` counts the calls of a message, and no two draw the same noise. */
+    enum host_answer (*call)(void *self, uint64_t index, struct host_text *why);
+    /* Until the device has done all calls. NULL: a call returns when its tokens are there. */
+    enum host_answer (*wait)(void *self, struct host_text *why);
+    /* token[draws] of the last call, checked as far as the host can. Always called after a begin that succeeded. */
+    enum host_answer (*end)(void *self, int32_t *token, struct host_text *why);
+};
+
 /* A sampler that has been opened. */
 struct host_sut {
     struct frame hello; /* all that the hello message says about it */
@@ -85,6 +103,7 @@ struct host_sut {
                                struct host_text *why);
     /* A JSON array of questions (engines/ask.h) to one of answers, owned: free. NULL: it answers none. */
     enum host_answer (*ask)(void *self, const char *questions, char **answers, struct host_text *why);
+    struct host_timed timed; /* begin NULL: it cannot be timed */
     void (*close)(void *self);
 };
 
@@ -108,6 +127,25 @@ void host_hello_build(struct host_sut *sut);
 int host_hello_file(struct host_sut *sut, const char *path, struct host_text *why);
 /* The words of the bits ("temperature noise"), for messages. */
 void host_option_words(uint64_t options, char *text, size_t bytes);
+
+/* timing.c: the rows and parameters that later `time` messages may use again. Zero-initialise; host_timer_free. */
+struct host_timer {
+    struct frame message;
+    struct host_request request;
+    bool ready;
+};
+/* What a `time` message measured. Zero-initialise; host_times_free. */
+struct host_times {
+    uint64_t calls;
+    int64_t *host, *cpu, *sync, *full; /* [calls] nanoseconds; sync and full NULL where calls do not queue */
+    int32_t *token;                    /* [draws] */
+    int64_t draws;
+};
+/* Takes the arrays of `message` over if it brings rows. HOST_TOKENS: *times is filled. */
+enum host_answer host_time(struct host_timer *timer, const struct host_sut *sut, struct frame *message,
+                           struct host_times *times, struct host_text *why);
+void host_times_free(struct host_times *times);
+void host_timer_free(struct host_timer *timer);
 
 /* Answer messages until the input ends. Exit code of the process. */
 int host_serve(struct host_sut *sut, int input, int output);

@@ -30,6 +30,8 @@ struct plugin {
     int64_t *integers;  /* [INTEGERS, room] */
     uint8_t *kept;      /* [rows, columns] of the message in work, and which rows of it have been answered */
     uint8_t *kept_done; /* [rows] */
+    struct samplegate_call timed_call,
+        timed_lent; /* the call being timed, on the host and as the plug-in sees it */
 };
 
 static const char *status_word(int status)
@@ -263,6 +265,54 @@ static enum host_answer plugin_sample(void *self, const struct host_request *req
     return answer;
 }
 
+static enum host_answer plugin_time_begin(void *self, const struct host_request *request, const char *rule,
+                                          struct host_text *why)
+{
+    struct plugin *plugin = self;
+    if (rule) {
+        host_say(why, "time: a plug-in has one rule, its own; '%.64s' was asked for", rule);
+        return HOST_UNSUPPORTED;
+    }
+    enum host_answer answer = plugin_prepare(plugin, request, why);
+    if (answer == HOST_TOKENS)
+        answer = status_answer("reset", plugin->table->reset(plugin->instance, request->seed), why);
+    if (answer != HOST_TOKENS)
+        return answer;
+    call_fill(&plugin->timed_call, plugin, request, 0, request->draws);
+    plugin->timed_lent = plugin->timed_call;
+    for (int64_t i = 0; i < request->draws + 2 * FENCE; i++)
+        plugin->buffer[i] = POISON;
+    const struct plugin_outputs outputs = {plugin->buffer + FENCE, FENCE, NULL};
+    return plugin->device &&
+                   plugin_device_lend(plugin->device, request, true, &outputs, &plugin->timed_lent, why)
+               ? HOST_ERROR
+               : HOST_TOKENS;
+}
+
+static enum host_answer plugin_time_call(void *self, uint64_t index, struct host_text *why)
+{
+    struct plugin *plugin = self;
+    (void)index; /* its noise goes on by itself */
+    return status_answer("sample", plugin->table->sample(plugin->instance, &plugin->timed_lent), why);
+}
+
+static enum host_answer plugin_time_wait(void *self, struct host_text *why)
+{
+    return plugin_device_wait(((struct plugin *)self)->device, why) ? HOST_ERROR : HOST_TOKENS;
+}
+
+/* The fence and the poison are looked at once: they would show in any call. */
+static enum host_answer plugin_time_end(void *self, int32_t *token, struct host_text *why)
+{
+    struct plugin *plugin = self;
+    const struct samplegate_call *call = &plugin->timed_call;
+    const struct plugin_outputs outputs = {plugin->buffer + FENCE, FENCE, NULL};
+    if (plugin->device && plugin_device_fetch(plugin->device, call, &outputs, why))
+        return HOST_ERROR;
+    memcpy(token, plugin->buffer + FENCE, (size_t)call->draws * sizeof *token);
+    return buffer_check(plugin->buffer, 0, call->draws, why);
+}
+
 static void plugin_close(void *self)
 {
     struct plugin *plugin = self;
@@ -386,6 +436,11 @@ int host_plugin_open(struct host_sut *sut, const char *path, char **options, int
     host_hello_build(sut);
     sut->self = plugin;
     sut->sample = plugin_sample;
+    frame_set(&sut->hello, "times", "own");
+    sut->timed = (struct host_timed){.begin = plugin_time_begin,
+                                     .call = plugin_time_call,
+                                     .wait = plugin->device ? plugin_time_wait : NULL,
+                                     .end = plugin_time_end};
     sut->close = plugin_close;
     return 0;
 }

@@ -94,6 +94,14 @@ int plugin_device_lend(struct plugin_device *device, const struct host_request *
     return 0;
 }
 
+int plugin_device_wait(struct plugin_device *device, struct host_text *why)
+{
+    const char *late = cuda_wait(device->cuda.stream);
+    if (late)
+        host_say(why, "after the plug-in's sample(): %s", late);
+    return late ? -1 : 0;
+}
+
 int plugin_device_fetch(struct plugin_device *device, const struct samplegate_call *call,
                         const struct plugin_outputs *outputs, struct host_text *why)
 {

@@ -24,6 +24,8 @@ struct plugin_outputs {
 int plugin_device_lend(struct plugin_device *device, const struct host_request *request, bool first_call,
                        const struct plugin_outputs *outputs, struct samplegate_call *call,
                        struct host_text *why);
+/* Until the stream has done what is in it. 0, or -1 with why. */
+int plugin_device_wait(struct plugin_device *device, struct host_text *why);
 /* After the plug-in's sample(): wait for the stream, and fill the outputs with what lies on the device. 0, or -1 with why.
  */
 int plugin_device_fetch(struct plugin_device *device, const struct samplegate_call *call,

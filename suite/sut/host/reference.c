@@ -24,6 +24,10 @@ struct reference {
     const struct penalty_rule *penalty_rule;
     int seeded_by_rank;
     bool probabilities_first;
+    /* While it is timed: under which rule, what, and where the tokens go. */
+    enum sampler_rule timed_rule;
+    const struct host_request *timed;
+    int32_t *token;
 };
 
 /* Draws first .. first + count - 1 of the chunk. Unseeded, the noise of a draw is (seed of the message, its
@@ -126,6 +130,42 @@ static enum host_answer reference_sample(void *self, const struct host_request *
     return answer;
 }
 
+static enum host_answer reference_time_begin(void *self, const struct host_request *request, const char *rule,
+                                             struct host_text *why)
+{
+    struct reference *reference = self;
+    const int found = rule ? sampler_rule_of(rule) : (int)reference->rule;
+    if (found < 0) {
+        host_say(why, "time: the reference has no rule '%.64s'", rule);
+        return HOST_UNSUPPORTED;
+    }
+    reference->timed_rule = (enum sampler_rule)found;
+    reference->timed = request;
+    reference->token = host_memory(malloc((size_t)request->draws * sizeof *reference->token));
+    return HOST_TOKENS;
+}
+
+/* From the values as they lie to the tokens: the row is prepared anew each time, as a decode step has it. */
+static enum host_answer reference_time_call(void *self, uint64_t index, struct host_text *why)
+{
+    struct reference once = *(struct reference *)self;
+    struct host_request request = *once.timed;
+    once.rule = once.timed_rule;
+    once.seeded_by_rank = once.rule == RULE_SEEDED && once.seeded_by_rank;
+    request.seed += index;
+    return reference_sample(&once, &request, once.token, why);
+}
+
+static enum host_answer reference_time_end(void *self, int32_t *token, struct host_text *why)
+{
+    struct reference *reference = self;
+    (void)why;
+    memcpy(token, reference->token, (size_t)reference->timed->draws * sizeof *token);
+    free(reference->token);
+    reference->token = NULL;
+    return HOST_TOKENS;
+}
+
 static int filter_option(struct reference *reference, const char *name, struct host_text *why)
 {
     reference->filter_rule = filter_rule_of(name);
@@ -196,6 +236,7 @@ static void reference_hello(struct host_sut *sut, const struct reference *refere
     if (rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE)
         sut->capabilities |= SAMPLEGATE_NOISE_IN;
     host_hello_capabilities(sut, reference->probabilities_first);
+    builtin_times(sut, rule);
     host_hello_build(sut);
     frame_set(&sut->hello, "version:isa", isa);
 }
@@ -220,6 +261,8 @@ int host_reference_open(struct host_sut *sut, const char *word, char **options, 
     *self = reference;
     sut->self = self;
     sut->sample = reference_sample;
+    sut->timed = (struct host_timed){
+        .begin = reference_time_begin, .call = reference_time_call, .end = reference_time_end};
     sut->close = free;
     return builtin_file(sut, why);
 }

@@ -9,8 +9,8 @@
 
 #define DRAWS_MAX ((uint64_t)1 << 28)
 
-static int request_number(const struct frame *message, const char *key, uint64_t low, uint64_t high,
-                          uint64_t *value, struct host_text *why)
+int host_request_number(const struct frame *message, const char *key, uint64_t low, uint64_t high,
+                        uint64_t *value, struct host_text *why)
 {
     if (!frame_get_u64(message, key, value) || *value < low || *value > high) {
         const char *text = frame_get(message, key);
@@ -58,7 +58,7 @@ static int request_values(struct host_request *request, const struct frame *mess
     request->row_stride = (int64_t)values->shape[1];
     uint64_t columns = values->shape[1]; /* unless the message says that less of each row is the vocabulary */
     if (frame_get(message, "columns") &&
-        request_number(message, "columns", 1, values->shape[1], &columns, why))
+        host_request_number(message, "columns", 1, values->shape[1], &columns, why))
         return -1;
     request->columns = (int64_t)columns;
     return 0;
@@ -141,9 +141,9 @@ int host_request_read(struct host_request *request, const struct frame *message,
 {
     uint64_t draws = 0, batch = 0;
     memset(request, 0, sizeof *request);
-    if (request_number(message, "draws", 1, DRAWS_MAX, &draws, why) ||
-        request_number(message, "batch", 1, DRAWS_MAX, &batch, why) ||
-        request_number(message, "seed", 0, UINT64_MAX, &request->seed, why))
+    if (host_request_number(message, "draws", 1, DRAWS_MAX, &draws, why) ||
+        host_request_number(message, "batch", 1, DRAWS_MAX, &batch, why) ||
+        host_request_number(message, "seed", 0, UINT64_MAX, &request->seed, why))
         return -1;
     request->draws = (int64_t)draws;
     request->batch = (int64_t)batch;

@@ -90,10 +90,36 @@ static void answer_ask(struct frame *answer, const struct host_sut *sut, const s
     free(answers);
 }
 
-static enum frame_result answer_message(const struct host_sut *sut, const struct frame *message, int output,
-                                        char *why, size_t why_bytes)
+/* Arrays live in *times until the answer is written. */
+static void answer_time(struct frame *answer, const struct host_sut *sut, struct frame *message,
+                        struct host_timer *timer, struct host_times *times)
+{
+    static const char *const echoed[] = {"cell", "chunk", "rule", NULL};
+    struct host_text why = {0};
+    copy_entries(answer, message, echoed);
+    const enum host_answer kind = host_time(timer, sut, message, times, &why);
+    if (kind != HOST_TOKENS) {
+        frame_set(answer, "message", kind == HOST_ERROR ? "error" : "unsupported");
+        frame_set(answer, "text", why.text);
+        return;
+    }
+    const uint64_t calls[1] = {times->calls}, draws[1] = {(uint64_t)times->draws};
+    frame_set(answer, "message", "times");
+    frame_set(answer, "queue", times->sync ? "device" : "none");
+    frame_add(answer, "host_ns", FRAME_I64, 1, calls, times->host);
+    frame_add(answer, "cpu_ns", FRAME_I64, 1, calls, times->cpu);
+    if (times->sync) {
+        frame_add(answer, "sync_ns", FRAME_I64, 1, calls, times->sync);
+        frame_add(answer, "host_full_ns", FRAME_I64, 1, calls, times->full);
+    }
+    frame_add(answer, "token", FRAME_I32, 1, draws, times->token);
+}
+
+static enum frame_result answer_message(const struct host_sut *sut, struct frame *message,
+                                        struct host_timer *timer, int output, char *why, size_t why_bytes)
 {
     struct frame answer = {0};
+    struct host_times times = {0};
     int32_t *token = NULL;
     uint8_t *kept = NULL;
     const char *name = frame_get(message, "message");
@@ -103,20 +129,24 @@ static enum frame_result answer_message(const struct host_sut *sut, const struct
         answer_sample(&answer, sut, message, &token, &kept);
     else if (name && strcmp(name, "ask") == 0)
         answer_ask(&answer, sut, message);
+    else if (name && strcmp(name, "time") == 0)
+        answer_time(&answer, sut, message, timer, &times);
     else {
         struct host_text text;
-        host_say(&text, "message '%.32s' is not known; hello, sample and ask are", name ? name : "(absent)");
+        host_say(&text, "message '%.32s' is not known; hello, sample, ask and time are",
+                 name ? name : "(absent)");
         frame_set(&answer, "message", "error");
         frame_set(&answer, "text", text.text);
     }
     enum frame_result written = frame_write(output, &answer, -1, why, why_bytes);
     frame_free(&answer);
+    host_times_free(&times);
     free(token);
     free(kept);
     return written;
 }
 
-int host_serve(struct host_sut *sut, int input, int output)
+static int serve(struct host_sut *sut, struct host_timer *timer, int input, int output)
 {
     for (;;) {
         struct frame message = {0};
@@ -125,7 +155,7 @@ int host_serve(struct host_sut *sut, int input, int output)
         if (result == FRAME_END)
             return 0;
         if (result == FRAME_OK) {
-            result = answer_message(sut, &message, output, why, sizeof why);
+            result = answer_message(sut, &message, timer, output, why, sizeof why);
             frame_free(&message);
         }
         if (result != FRAME_OK) {
@@ -133,4 +163,12 @@ int host_serve(struct host_sut *sut, int input, int output)
             return 1;
         }
     }
+}
+
+int host_serve(struct host_sut *sut, int input, int output)
+{
+    struct host_timer timer = {0};
+    const int status = serve(sut, &timer, input, output);
+    host_timer_free(&timer);
+    return status;
 }

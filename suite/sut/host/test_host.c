@@ -184,7 +184,7 @@ static void bad_messages(void **state)
     static const struct {
         const char *key, *value, *answer, *text;
     } bad[] = {
-        {"message", "sampel", "error", "'sampel' is not known; hello, sample and ask"},
+        {"message", "sampel", "error", "'sampel' is not known; hello, sample, ask and time"},
         {"draws", "0", "error", "draws is '0'"},
         {"draws", "-1", "error", "draws is '-1'"},
         {"draws", "1000000000000", "error", "1 to 268435456"},

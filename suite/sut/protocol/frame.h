@@ -9,7 +9,9 @@
  *             |           | "probabilities" or both, a space between; preferred first), dtype (f32 f16 bf16: what values
  *             |           | must be handed over as), capabilities (words: temperature noise seeded top_k top_p min_p
  *             |           | penalties logit_bias allowed_mask min_tokens kept_out route resolve), contract (JSON
- *             |           | text: samplegate.h), any number of "file:PATH" = SHA-256 hex, "version:NAME" = text      |
+ *             |           | text: samplegate.h), times (rules that a `time` message may name, its own first;
+ *             |           | "own": it has one and needs no name; absent: it cannot be timed), any number of
+ *             |           | "file:PATH" = SHA-256 hex, "version:NAME" = text                  |
  * sample      | -> worker | cell, stage, batch (draws a call), chunk, draws, seed, kind ("logits" | "probabilities"),
  *             |           | kept ("1": asked for; else absent), columns (the vocabulary, where rows are
  *             |           | padded; absent: row_stride)                                       |
@@ -26,10 +28,19 @@
  *             |           | engines/ask.h: "path", "history" need the word route; "effective", |
  *             |           | "normalize" the word resolve)                                     |
  * answer      | -> judge  | cell, stage, chunk (echoed), text (a JSON array: their answers)   |
+ * time        | -> worker | cell, chunk, rule (of hello's `times`; absent: its own), warmup, calls, fill |
+ *             |           | and, with rows, draws, batch (the same: one call), seed, kind, columns as for sample | as for sample; or none: the
+ *             |           |   | rows and parameters of the time message before
+ * times       | -> judge  | cell, chunk, rule (echoed), queue ("none": a call returns when its tokens are there; "device": |
+ *             |           | they are there once the device is waited for)                     | I64 [calls], nanoseconds: host_ns, from a call to
+ *             |           |   | its return, the queue empty before; cpu_ns, what the process used of all its cores in that time; with queue
+ *             |           |   | "device" sync_ns, of the same calls until the device is done (cpu_ns too), and host_full_ns, call to return
+ *             |           |   | behind `fill` others that were not waited for; token I32 [draws] of the last call
  * unsupported | -> judge  | cell, stage, batch, chunk, text                                 |
  * error       | -> judge  | text, and cell, stage, batch, chunk if known                    |
  *
- * A worker restarts its unseeded noise from `seed` at every sample message, then makes ceil(draws / batch) calls in order, so a chunk can be
+ * `warmup` calls that are not timed come before `calls` that are, all of the same rows and each with other noise; what a
+ * call needs, and an engine would have, is prepared before. A worker restarts its unseeded noise from `seed` at every sample message, then makes ceil(draws / batch) calls in order, so a chunk can be
  * redone alone. End of input ends the worker. A recording is the worker's output, byte for byte; a requests file its input. One that a
  * judge kept says in messages "ended" how cells ended that did not run (suite/judge/recorder.h).
  *
@@ -81,7 +92,8 @@ size_t frame_dtype_bytes(enum frame_dtype dtype);
 /* Build. The string is copied. frame_set_u64 writes a decimal string. Out of memory aborts. */
 void frame_set(struct frame *frame, const char *key, const char *value);
 void frame_set_u64(struct frame *frame, const char *key, uint64_t value);
-void frame_add(struct frame *frame, const char *name, enum frame_dtype dtype, size_t rank, const uint64_t *shape, const void *data);
+void frame_add(struct frame *frame, const char *name, enum frame_dtype dtype, size_t rank,
+               const uint64_t *shape, const void *data);
 
 /* Look up. NULL, or false, if absent (or for u64: not a plain decimal number). */
 const char *frame_get(const struct frame *frame, const char *key);

@@ -3,8 +3,8 @@
 
     python3 host.py NAME [key=value ...]      NAME is an engine (NAME.py beside this file) or a path ending in .py
 
-Standard library only: the environment needs the engine and nothing else; host_frame.py, host_call.py and host_ask.py
-lie beside this file. A worker is a file with a class Worker:
+Standard library only: the environment needs the engine and nothing else; host_frame.py, host_call.py, host_ask.py
+and host_time.py lie beside this file. A worker is a file with a class Worker:
 
     import random
 
@@ -44,6 +44,13 @@ Where call.kept is not empty, sample() returns (tokens, sets): a set for each of
 Rows may be padded: values.shape[1] is always the vocabulary, values.row(i) a row of it; whoever reads values.data must
 step by values.stride and leave out what lies behind the vocabulary, as torch.py does with a view.
 
+To be timed (`samplegate bench`) it needs nothing more: sample() is. One that can do better has any of
+    times = "multinomial race"          # rules that prepared() knows, its own first ("own": it has one, without a name)
+    def prepared(self, call, rule):     # prepare a call under one of them (None: its own) and return the function that makes it,
+                                        # or two: the other one runs before each call and is not timed
+    def wait(self):                     # until the device is done, if calls queue there
+    def tokens(self, token):            # token ids of what that function returned
+
 A worker that says how its engine routes requests (word route) and which parameters they end up with (word resolve) has
 ask(question), which returns the answer: dicts as ../engines/ask.h tells them, with plain Python numbers for the tagged
 ones. Its contract names the "engine" and the "readings" (of "article-port article-prose upstream") it speaks for. With
@@ -61,18 +68,23 @@ sys.path.insert(0, HERE)  # until main() takes it out again
 from host_ask import questions_answer
 from host_call import CAPABILITIES, Invalid, chunk_sample
 from host_frame import Refused, frame_read, frame_write
+from host_time import Timer
 
 PROTOCOL = "1"
-ECHOED = ("cell", "stage", "batch", "chunk")
+HOSTS = ("host.py", "host_ask.py", "host_call.py", "host_frame.py", "host_time.py")
+ECHOED = ("cell", "stage", "batch", "chunk", "rule")
 TEXT_MAX = 4000  # characters of an exception's text that go into a message
 
 
-def answer(worker, metadata, arrays):
-    """(metadata, arrays) of the answer to a sample or an ask message."""
+def answer(worker, timer, metadata, arrays):
+    """(metadata, arrays) of the answer to a sample, an ask or a time message."""
     echo = {key: metadata[key] for key in ECHOED if key in metadata}
     try:
         if metadata["message"] == "ask":
             return dict(echo, message="answer", text=questions_answer(worker, metadata)), ()
+        if metadata["message"] == "time":
+            said, arrays = timer.answer(metadata, arrays)
+            return dict(echo, **said), arrays
         return dict(echo, message="tokens"), chunk_sample(worker, metadata, arrays)
     except NotImplementedError as error:
         return dict(echo, message="unsupported", text=plain(error)), ()
@@ -93,8 +105,10 @@ def answer_hello(worker, metadata):
         raise Refused("the judge speaks protocol %r, this host speaks %r" % (metadata.get("protocol"), PROTOCOL))
     answer = {"message": "hello", "protocol": PROTOCOL}
     answer.update((key, metadata[key]) for key in ("plan", "plan_sha256") if key in metadata)
-    for key in ("name", "version", "device", "takes", "dtype", "capabilities", "contract"):
+    for key in ("name", "version", "device", "takes", "dtype", "capabilities", "contract", "times"):
         answer[key] = getattr(worker, key)
+    if not worker.takes:
+        del answer["times"]
     for label, path in sorted(worker.files.items()):
         with open(path, "rb") as file:
             answer["file:" + label] = hashlib.sha256(file.read()).hexdigest()
@@ -166,12 +180,12 @@ def worker_start(name, pairs):
         raise crashed(path, error)
     label = os.path.basename(path)
     defaults = {"name": label[:-3], "version": "none", "device": "cpu", "takes": "probabilities", "dtype": "f32",
-                "capabilities": "", "contract": "{}", "files": {}, "versions": {}}
+                "capabilities": "", "contract": "{}", "times": "own", "files": {}, "versions": {}}
     for key, default in defaults.items():
         if not isinstance(getattr(worker, key, default), type(default)):
             raise Refused("Worker.%s of %s must be a %s" % (key, path, type(default).__name__))
         setattr(worker, key, getattr(worker, key, default))
-    hosts = {name: os.path.join(HERE, name) for name in ("host.py", "host_ask.py", "host_call.py", "host_frame.py")}
+    hosts = {name: os.path.join(HERE, name) for name in HOSTS}
     worker.files = dict(worker.files, **hosts, **{label: path})
     worker.versions = dict(worker.versions, python=sys.version.split()[0])
     asked = {"route", "resolve"} & set(worker.capabilities.split())
@@ -188,6 +202,7 @@ def worker_start(name, pairs):
 
 def serve(worker, source, sink):
     """Answer messages until the input ends."""
+    timer = Timer(worker)
     while True:
         message = frame_read(source)
         if message is None:
@@ -196,10 +211,10 @@ def serve(worker, source, sink):
         kind = metadata.get("message")
         if kind == "hello":
             frame_write(sink, answer_hello(worker, metadata))
-        elif kind in ("sample", "ask"):
-            frame_write(sink, *answer(worker, metadata, arrays))
+        elif kind in ("sample", "ask", "time"):
+            frame_write(sink, *answer(worker, timer, metadata, arrays))
         else:
-            raise Refused("unknown message %r: known are hello, sample, ask" % kind)
+            raise Refused("unknown message %r: known are hello, sample, ask, time" % kind)
 
 
 def main(arguments):

@@ -68,13 +68,13 @@ class Messages(ToyChild):
         (answer, token), = self.talk([self.toy, "word=x"], hello())
         self.assertIsNone(token)
         digest = {}
-        hosts = [(name, os.path.join(HERE, name)) for name in ("host.py", "host_ask.py", "host_call.py", "host_frame.py")]
+        hosts = [(name, os.path.join(HERE, name)) for name in ("host.py", "host_ask.py", "host_call.py", "host_frame.py", "host_time.py")]
         for label, path in [("toy.py", self.toy)] + hosts:
             with open(path, "rb") as file:
                 digest["file:" + label] = hashlib.sha256(file.read()).hexdigest()
         expected = {"message": "hello", "protocol": "1", "plan": "p", "plan_sha256": "ab", "name": "toy", "version": "7",
                     "device": "cpu", "takes": "logits probabilities", "dtype": "f32",
-                    "capabilities": "temperature noise seeded", "contract": '{"rng": "none"}', "version:library": "1.2",
+                    "capabilities": "temperature noise seeded", "contract": '{"rng": "none"}', "times": "own", "version:library": "1.2",
                     "version:python": sys.version.split()[0]}
         self.assertEqual(answer, dict(expected, **digest))
 

@@ -119,16 +119,35 @@ class Worker:
             if not torch.cuda.is_available():
                 raise ValueError("device=cuda: torch %s finds no usable CUDA device" % torch.__version__)
             self.versions["gpu"] = "%s, compute %d.%d" % ((torch.cuda.get_device_name(),) + torch.cuda.get_device_capability())
+            self.wait = torch.cuda.synchronize
+        self.times = " ".join([options["rule"]] + [rule for rule in RULE if rule != options["rule"]])
         self.uploaded = self.rows = None
+
+    def prepared(self, call, rule):
+        """One call on a tensor that lies there: of probabilities the rule alone, as it is in the engine; of logits with the
+        softmax, and either with filters where they are asked for."""
+        rule = self.rule if rule is None else RULE[rule]
+        self.own_seeds(call)
+        if self.takes == "logits":
+            logits = self.batch(call).contiguous()
+            return lambda: self.draw(self.softmax(logits, call), call, rule)[0]
+        probs = self.batch(call).contiguous()
+        return lambda: self.draw(probs, call, rule)[0]
+
+    def tokens(self, token):
+        return token.flatten().tolist()
 
     def reset(self, seed):
         torch.manual_seed(seed)  # every device's generator
         self.seed, self.position = seed - (seed >> 63 << 64), 0  # as int64
 
-    def sample(self, call):
+    def own_seeds(self, call):
         if call.seeds is None:  # only the rule seeded looks
             call.seeds, call.positions = [self.seed] * call.draws, range(self.position, self.position + call.draws)
             self.position += call.draws
+
+    def sample(self, call):
+        self.own_seeds(call)
         try:
             tokens, probs = self.draw(self.probs(call), call)
         except RuntimeError as error:  # e.g. torch 1.13 has no fp16 multinomial on a CPU
@@ -138,28 +157,34 @@ class Worker:
         tokens = tokens.flatten().tolist()
         return (tokens, (probs[call.kept] > 0).tolist()) if call.kept else tokens
 
-    def draw(self, probs, call):
+    def draw(self, probs, call, rule=None):
         """Tokens, and the probabilities they are drawn from: 0 where a filter dropped an id."""
+        rule = rule or self.rule
         if call.top_k is None and call.top_p is None and call.min_p is None:
-            return self.rule(probs, call), probs
+            return rule(probs, call), probs
         weights, ids = filtered(probs, call)
         kept = torch.zeros_like(probs).scatter_(1, ids, weights)
         if not self.by_rank:
-            return self.rule(kept, call), kept
+            return rule(kept, call), kept
         if call.min_p:
             raise NotImplementedError("no min_p with noise=rank: SGLang refuses it with a seed")
         return ids.gather(1, seeded(weights.double(), call)), kept
 
-    def probs(self, call):
-        """A [draws, vocab] tensor of probabilities, as an engine has it before it draws; strided where rows are padded."""
+    def batch(self, call):
+        """The [draws, vocab] tensor of a call's values; strided where rows are padded."""
         if self.uploaded is not call.values:
             rows, stride = call.values.shape[0], call.values.stride
             values = torch.frombuffer(call.values.data, dtype=DTYPE[self.dtype]).view(rows, stride)
             self.uploaded, self.rows = call.values, values.to(self.place)
         index = torch.frombuffer(call.row_index, dtype=torch.int32).to(self.place)
-        batch = self.rows.index_select(0, index)[:, :call.values.shape[1]]
-        if self.takes == "probabilities":
-            return batch
+        return self.rows.index_select(0, index)[:, :call.values.shape[1]]
+
+    def probs(self, call):
+        """A [draws, vocab] tensor of probabilities, as an engine has it before it draws."""
+        batch = self.batch(call)
+        return batch if self.takes == "probabilities" else self.softmax(batch, call)
+
+    def softmax(self, batch, call):
         logits = batch.float()
         if call.temperature is not None:
             temperature = column(call.temperature, torch.float32, logits)

@@ -1,0 +1,19 @@
+/* draws.h: draws by the rules whose noise belongs to columns, exact whatever the row: bounds for the filter of
+ * candidates.h, and what to do where it finds too little. SPDX-License-Identifier: MIT */
+#ifndef SAMPLEGATE_DRAWS_H
+#define SAMPLEGATE_DRAWS_H
+#include "kernels/loops.h"
+
+/* The sum of the positive finite weights, roughly: bounds come from it, tokens do not. */
+double draws_mass(const float *weights, size_t vocab);
+
+/* token and best of draw[draws], from seed and position, all of the same row weights[vocab]; its mass, 0 if it
+ * has no positive finite weight. Rule torch-race: without a NaN. Allocates for many draws; without memory it
+ * is only slower. */
+void draws_of_row(const struct loops *loops, enum sampler_rule rule, const float *weights, size_t vocab,
+                  double mass, struct draw *draw, size_t draws);
+
+/* The same from seed, position and weights of each; masses are taken to be about 1 unless that proves wrong. */
+void draws_of_rows(const struct loops *loops, enum sampler_rule rule, size_t vocab, struct draw *draw,
+                   size_t draws);
+#endif
