@@ -50,6 +50,9 @@ def before_resolve(engine, endpoint, body):
             if key in body and body[key] is not None and type(body[key]) is not int:
                 raise schema_type(body[key], True)
     compare_n(body)
+    most = body.get("max_new_tokens")
+    if most is not None and not is_number(most):  # added to the length of the prompt before the parameters are merged
+        raise wrong_type(500, "max_new_tokens", "a number", most)
 
 
 def before_normalize(engine, endpoint, body):
@@ -65,14 +68,14 @@ def as_list(value):
 
 
 def before_verify(endpoint, body):
-    if endpoint != "responses":
-        for key, what in (("stop", "stop strings"), ("stop_regex", "stop_regex patterns")):
-            given = as_list(body.get(key))
-            if len(given) > 32:
-                raise Refused(400, f"at most 32 {what} are allowed, got {len(given)}")
-            for pattern in given if key == "stop_regex" else ():
-                if len(pattern.encode()) > 256:
-                    raise Refused(400, f"stop_regex is {len(pattern.encode())} bytes, over the 256-byte limit")
+    taken = (("stop", "stop strings"), ("stop_regex", "stop_regex patterns"))
+    for key, what in taken[:1] if endpoint == "responses" else taken:
+        given = as_list(body.get(key))
+        if len(given) > 32:
+            raise Refused(400, f"at most 32 {what} are allowed, got {len(given)}")
+        for pattern in given if key == "stop_regex" else ():
+            if len(pattern.encode()) > 256:
+                raise Refused(400, f"stop_regex is {len(pattern.encode())} bytes, over the 256-byte limit")
     if endpoint == "generate" and body.get("beam_width") is not None and body["beam_width"] < 1:
         raise Refused(400, f"beam_width must be at least 1, got {body['beam_width']}.")
 

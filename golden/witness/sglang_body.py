@@ -135,6 +135,16 @@ class Model(ModelConfig):
         self.hf_config = LlamaConfig()
         self.hf_generation_config = get_generation_config(folder, trust_remote_code=False)
 
+    def __getattr__(self, name):  # a plain model has none of it
+        return None
+
+
+class Templates:
+    """No template has a name, a parser or a format of its own."""
+
+    def __getattr__(self, name):
+        return None
+
 
 def process_messages(self, request, is_multimodal):
     return serving_chat.MessageProcessingResult(prompt="x", prompt_ids=[1], image_data=None, audio_data=None, video_data=None, modalities=[],
@@ -154,8 +164,7 @@ class Application:
             model = Model(server, folder)
         self.preferred = values.read_all(server["preferred"]) if "preferred" in server else None
         self.manager = Manager(model, tagged(self.preferred, "preferred") if self.preferred else self.preferred)
-        templates = SimpleNamespace(chat_template_name=None, jinja_template_content_format="string", reasoning_config=None,
-                                    completion_template_name=None, force_reasoning=False, jinja_template_may_reorder_tool_results=False)
+        templates = Templates()
         chat = type("Chat", (serving_chat.OpenAIServingChat,), {"_process_messages": process_messages})(self.manager, templates)
         responses = type("Responses", (serving_responses.OpenAIServingResponses,), {"_process_messages": process_messages})(self.manager, templates)
         for serving in (chat, responses):
@@ -288,6 +297,8 @@ def send(endpoint, body, server):
         effective = {parameter: layer_of(endpoint, parameter, body, manager) for parameter in PARAMETERS}
     if manager.done:
         return effective, manager.params
+    if isinstance(manager.failed, (AttributeError, NameError)):  # of a stand-in that lacks something: no answer of the engine's
+        raise RuntimeError(f"{endpoint} {body}") from manager.failed
     refused = refusal(status, answer, manager, body)
     refused.effective = effective
     raise refused

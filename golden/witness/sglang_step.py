@@ -8,6 +8,7 @@ import os
 from array import array
 from types import SimpleNamespace
 
+import msgspec
 import numpy
 import torch
 from sglang.kernels.ops.sampling import murmur_hash
@@ -15,7 +16,7 @@ from sglang.srt.arg_groups import overrides, platform_hook
 from sglang.srt.layers import sampler
 from sglang.srt.layers.logits_processor import LogitsProcessorOutput
 from sglang.srt.managers.schedule_batch import Req, ScheduleBatch
-from sglang.srt.runtime_context import get_context, get_exec, override_platform
+from sglang.srt.runtime_context import get_context, get_exec, get_parallel, override_platform
 from sglang.srt.sampling.sampling_batch_info import SamplingBatchInfo
 from sglang.srt.server_args import ServerArgs
 from sglang.srt.speculative import spec_utils
@@ -66,10 +67,15 @@ def fused(name):
     return watched("filter", lambda logits, *args, **kwargs: torch.argmax(logits, -1).to(torch.int32), lambda *args, **kwargs: name)
 
 
+GROUP = SimpleNamespace(device_group=None)
+HELD = get_parallel().override(tp_group=GROUP)  # for as long as this module lives
+
+
 def put_watches():
     for module in (sampler, murmur_hash):
         module.murmur_hash32 = hash32
-    sampler.get_tp_group = lambda: SimpleNamespace(device_group=None)
+    sampler.get_tp_group = lambda: GROUP
+    HELD.__enter__()
     sampler.torch_npu = SimpleNamespace(npu_top_k_top_p=lambda logits, top_ps, top_ks: logits.clone())
     for name in ("top_k_top_p_sampling_from_probs", "min_p_sampling_from_probs"):
         setattr(sampler, name, fused(name))
@@ -97,6 +103,7 @@ def resolved_backend(device, asked, deterministic):
     with override_platform(has_flashinfer=device == "cuda", is_cuda=device == "cuda", is_xpu=device == "xpu"):
         platform_hook.handle_cpu_backends(record)
         if device == "xpu" and "sampling_backend" in inspect.getsource(platform_hook.handle_xpu_backends):
+            msgspec.Struct.__setattr__(record, "_cuda_graph_config_locked", set())  # of an earlier step, about CUDA graphs
             platform_hook.handle_xpu_backends(record)
         overrides.run_post_process_pass(record, overrides._sampling_backend_default)
         if deterministic:  # its hook calls this at once
@@ -140,6 +147,7 @@ def install(server):
 
 def request(name, params):
     one = Req(name, "", array("q", [1]), params, vocab_size=WIDTH)
+    one.tokenizer = SimpleNamespace(additional_stop_token_ids=None, eos_token_id=0)  # min_new_tokens bans these
     return one
 
 

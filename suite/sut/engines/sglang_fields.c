@@ -116,6 +116,16 @@ int sglang_check_n(const struct engine_value *n, struct engine_refusal *refusal)
                          engine_python_type(n));
 }
 
+/* Then the length is added to that of the prompt, before the parameters are merged. */
+static int check_length_is_number(const struct looking *at)
+{
+    double number;
+    const cJSON *most = member_of(at, "max_new_tokens");
+    if (!is_set(most) || number_of(most, &number))
+        return 0;
+    return engine_refuse(at->refusal, 500, "max_new_tokens must be a number, is %s", type_of(most));
+}
+
 static int check_unknown(const struct looking *at)
 {
     const struct sglang_body *version = at->version;
@@ -192,7 +202,8 @@ static int check_stops(const struct looking *at)
     static const struct {
         const char *key, *what;
     } stops[] = {{"stop", "stop strings"}, {"stop_regex", "stop_regex patterns"}};
-    for (size_t i = 0; at->endpoint != ENGINE_RESPONSES && i < 2; i++) {
+    const size_t taken = at->endpoint == ENGINE_RESPONSES ? 1 : 2;
+    for (size_t i = 0; i < taken; i++) {
         const cJSON *list = member_of(at, stops[i].key);
         if (cJSON_IsArray(list) && cJSON_GetArraySize(list) > STOPS_MAX)
             return engine_refuse(at->refusal, 400, "at most %d %s are allowed, got %d", STOPS_MAX,

@@ -6,6 +6,8 @@
  * - Where the pytorch backend filters without seeds and every request of the batch has a finite top_k, no more tokens
  *   are sorted than the largest of them; a request that has left still counts. The law is the same; at equal generator
  *   state the tokens are not.
+ * - Ended rows leave the running batch in every round of the scheduler, not only before a decode step: a prefill batch
+ *   that is made when all running requests have ended starts afresh.
  * - Intel's GPUs have a backend of their own, which is their default.
  * - The draft sampler draws from seeds if the server is deterministic.
  *
@@ -104,6 +106,14 @@ static int path_of(enum engine_reading reading, const struct engine_server *serv
     return 0;
 }
 
+static int join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill)
+{
+    if (sglang_join(reading, running, prefill))
+        return -1;
+    engine_batch_filter(running);
+    return 0;
+}
+
 static int check_fields(const struct engine_server *server, enum engine_endpoint endpoint,
                         const struct cJSON *body, enum engine_stage_of_check stage,
                         struct engine_refusal *refusal)
@@ -126,7 +136,8 @@ const struct engine sglang_0_5_23 = {
     .together = sglang_together,
     .path = path_of,
     .admit = sglang_admit,
-    .join = sglang_join,
+    .join = join,
+    .filters_rounds = true,
     .filter = engine_batch_filter,
     .forks = sglang_forks,
     .mix = sglang_mix,
