@@ -153,7 +153,7 @@ static int check_arguments(const struct looking *at)
     }
     const cJSON *n = member_of(at, "n");
     struct engine_value value = n ? value_of(n) : (struct engine_value){.kind = ENGINE_ABSENT};
-    return sglang_check_n(&value, at->refusal);
+    return sglang_check_n(&value, at->refusal) ? -1 : check_length_is_number(at);
 }
 
 static int construct(const struct looking *at)
