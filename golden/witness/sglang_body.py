@@ -46,23 +46,15 @@ class Refused(Exception):
         return {"error": self.text, "status": self.status} | ({"said": self.said} if self.said is not None else {})
 
 
-class TaggedFloat(float):
-    pass
-
-
-class TaggedInt(int):
-    pass
-
-
-class TaggedText(str):
-    pass
+# Called as they are in the engine's messages.
+TAGGED = {kind: type(kind.__name__, (kind,), {}) for kind in (float, int, str)}
 
 
 def tagged(values_, layer):
     """The same values, each of which knows the dictionary that it came from."""
     out = {}
     for key, value in values_.items():
-        kind = {float: TaggedFloat, int: TaggedInt, str: TaggedText}.get(type(value))
+        kind = TAGGED.get(type(value))
         out[key] = value if kind is None else kind(value)
         if kind is not None:
             out[key].layer = layer
@@ -132,7 +124,7 @@ class Model(ModelConfig):
     def __init__(self, server, folder):
         self.sampling_defaults, self.is_multimodal, self.context_len = server.get("sampling_defaults", "model"), False, 2**30
         self.vocab_size = server.get("vocab", 2**30)
-        self.hf_config = LlamaConfig()
+        self.hf_config = LlamaConfig(architectures=["LlamaForCausalLM"])
         self.hf_generation_config = get_generation_config(folder, trust_remote_code=False)
 
     def __getattr__(self, name):  # a plain model has none of it
@@ -146,7 +138,7 @@ class Templates:
         return None
 
 
-def process_messages(self, request, is_multimodal):
+def process_messages(self, request, is_multimodal, **_):
     return serving_chat.MessageProcessingResult(prompt="x", prompt_ids=[1], image_data=None, audio_data=None, video_data=None, modalities=[],
                                                 stop=request.stop)
 
@@ -256,7 +248,11 @@ def refusal(status, answer, manager, body):
             value = plain(manager.kwargs.get(key)) if manager.kwargs else None
             return Refused(status, f"{named} must be a number, is {values.WORDS[type(value)]}", str(failed))
         return Refused(status, str(failed))
-    return Refused(status, said if failed is None else str(failed))
+    if failed is None and (status == 500 or "unexpected keyword argument" in said):
+        raise RuntimeError(f"{body}: {said}")
+    text = said if failed is None else str(failed)
+    short = text.split(", expected one of ")[0]  # of a schema that lists all it knows
+    return Refused(status, short, text if text != short else None)
 
 
 def member_that_feeds(endpoint, parameter):

@@ -45,16 +45,22 @@ int sglang_wrong_type(const struct engine_value *value, bool integer, struct eng
     }
 }
 
+int sglang_check_type(enum engine_parameter parameter, const struct engine_value *value,
+                      struct engine_refusal *refusal)
+{
+    if (!engine_is_set(value) || is_strict(parameter, value))
+        return 0;
+    return sglang_wrong_type(value, engine_type_of(parameter) == ENGINE_TAKES_INTEGER, refusal);
+}
+
 static int resolve(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
                    struct engine_resolved *resolved, struct engine_refusal *refusal)
 {
-    for (enum engine_parameter p = 0; p <= ENGINE_N; p++) {
-        const struct engine_value *value = &request->at[p];
-        if (reading == ENGINE_UPSTREAM && endpoint == ENGINE_GENERATE && engine_is_set(value) &&
-            !is_strict(p, value))
-            return sglang_wrong_type(value, engine_type_of(p) == ENGINE_TAKES_INTEGER, refusal);
-    }
+    bool strict = reading == ENGINE_UPSTREAM && endpoint == ENGINE_GENERATE;
+    for (enum engine_parameter p = 0; strict && p <= ENGINE_N; p++)
+        if (sglang_check_type(p, &request->at[p], refusal))
+            return -1;
     return sglang_resolve(reading, server, endpoint, request, resolved, refusal);
 }
 
