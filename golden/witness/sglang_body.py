@@ -17,6 +17,7 @@ from sglang.srt.configs.model_config import ModelConfig, get_generation_config
 from sglang.srt.entrypoints import http_server
 from sglang.srt.entrypoints.openai import serving_chat, serving_completions, serving_responses
 from sglang.srt.managers.tokenizer_manager import TokenizerManager
+from sglang.srt.runtime_context import get_server_args
 from sglang.srt.sampling.sampling_params import SamplingParams
 from transformers import LlamaConfig
 
@@ -82,7 +83,7 @@ class Stopped(ValueError):
 class Manager(TokenizerManager):
     def __init__(self, model_config, preferred):
         self.tokenizer, self.model_config, self.preferred_sampling_params = Tokenizer(), model_config, preferred
-        self.server_args = SimpleNamespace()
+        self.server_args = get_server_args()
         self.context_len, self.num_reserved_tokens, self.validate_total_tokens, self.allow_auto_truncate = 2**30, 0, True, False
         self.served_model_name = self.model_path = "m"
         self.request_logger = SimpleNamespace(log_requests=False, log_requests_level=0)
@@ -106,8 +107,8 @@ class Manager(TokenizerManager):
         try:
             obj.normalize_batch_and_arguments()
             one = obj if obj.is_single else obj[0]
-            self._validate_one_request(one, [1])
             self.sent = one.sampling_params
+            self._validate_one_request(one, [1])
             self._create_tokenized_object(one, "x", [1])
             self.done = True
         except Exception as error:
@@ -227,6 +228,8 @@ def member_of(error):
         if frame.filename.endswith("sampling_params.py"):
             found = re.search(r"self\.(\w+)", frame.line)
             return found and found.group(1)
+        if frame.filename.endswith("tokenizer_manager.py") and "(max_new_tokens +" in frame.line:
+            return "max_new_tokens"
     return None
 
 
@@ -245,7 +248,7 @@ def refusal(status, answer, manager, body):
         key = member_of(failed)
         if key is not None:
             named = {"sampling_seed": "seed"}.get(key, key)
-            value = plain(manager.kwargs.get(key)) if manager.kwargs else None
+            value = plain((manager.kwargs or manager.sent)[key])
             return Refused(status, f"{named} must be a number, is {values.WORDS[type(value)]}", str(failed))
         return Refused(status, str(failed))
     if failed is None and (status == 500 or "unexpected keyword argument" in said):

@@ -27,6 +27,7 @@ STAND_INS = [
     "murmur_hash32: the same hash in numpy; the engine's kernels run on a GPU or are in a package that lacks the one for CPUs",
     "flashinfer's and XPU's fused kernels: argmax; asked is only that they are called",
     "torch_npu.npu_top_k_top_p: the logits as they are; asked is what is done around it",
+    "torch.multinomial where it refuses a row, of which NaN has come (a temperature of 0 that is_normalized kept): index 0; asked is which draw is made",
     "tensor-parallel group: none",
     "device: 'cuda' and 'xpu' are told to the engine's resolution of settings, tensors are on the CPU; CUDA's flashinfer is said to be there",
 ]
@@ -63,6 +64,17 @@ def watched(name, function, detail=lambda result, *args, **kwargs: None):
     return call
 
 
+def lenient(multinomial):
+    def call(probs, *args, **kwargs):
+        try:
+            return multinomial(probs, *args, **kwargs)
+        except RuntimeError as error:
+            if "probability tensor contains" not in str(error):
+                raise
+            return torch.zeros(len(probs), 1, dtype=torch.int64)
+    return call
+
+
 def fused(name):
     return watched("filter", lambda logits, *args, **kwargs: torch.argmax(logits, -1).to(torch.int32), lambda *args, **kwargs: name)
 
@@ -86,7 +98,7 @@ def put_watches():
     sampler.top_k_top_p_min_p_sampling_from_probs_torch = watched("filter", filter_torch, bound)
     sampler.top_k_top_p_min_p_sampling_from_logits_ascend = watched("filter", sampler.top_k_top_p_min_p_sampling_from_logits_ascend)
     sampler.multinomial_with_seed = watched("seeded", sampler.multinomial_with_seed, lambda result, *args, **kwargs: result.view(-1).tolist())
-    torch.multinomial = watched("multinomial", torch.multinomial)
+    torch.multinomial = watched("multinomial", lenient(torch.multinomial))
     torch.argmax = watched("argmax", torch.argmax)
     torch.topk = watched("topk", torch.topk, lambda result, *args, **kwargs: kwargs.get("k"))
     exponential = torch.Tensor.exponential_
