@@ -40,6 +40,10 @@ LOOP_SCHED   := $(if $(findstring clang,$(shell $(CC) --version)),,-fschedule-in
 ISA_baseline := $(LOOP_SCHED)
 ISA_avx2     := -mavx2 -mfma $(LOOP_SCHED)
 ISA_avx512   := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma
+# Filters with a planted defect, for a test.
+LOOP_DEFECTS     := defect_words defect_ties
+ISA_defect_words := -DCANDIDATES_WORDS=0
+ISA_defect_ties  := -DCANDIDATES_DEFECT_TIES
 
 comma  := ,
 GSL    := -lgsl -lgslcblas -lm
@@ -62,7 +66,7 @@ endif
 # The same .cu files for the host, through kernels/shim/: for tests, with any C++17 compiler.
 SHIM := $(shell command -v $(CXX) 2>/dev/null)
 SHIM_FLAGS = -x c++ -std=c++17 -fPIC -ffp-contract=off $(filter-out -Wshadow,$(WARN)) -I.
-SHIM_TESTS := kernels/test_shim.c kernels/test_cuda_shim.c kernels/test_cuda_defect.c suite/sut/host/test_host_cuda.c
+SHIM_TESTS := kernels/test_shim.c $(wildcard kernels/test_cuda_*.c) suite/sut/host/test_host_cuda.c
 TESTS := $(if $(SHIM),$(TESTS),$(filter-out $(SHIM_TESTS),$(TESTS)))
 
 .PHONY: all tests check check-asan gate mutants calibrate golden witness clean help install format
@@ -106,9 +110,8 @@ define shim
 	$(Q)$(CXX) $(CPPFLAGS) $(SHIM_FLAGS) $(CFLAGS) $(1) -MMD -MP -c $< -o $@
 endef
 $(BUILD)/obj/%.shim.o: %.cu ; $(call shim,)
-# The kernels with a planted defect, and the shim's own probes on each kind of fiber switch.
-DEFECTS := 1 2 3
-$(BUILD)/obj/kernels/cuda.defect-%.o: kernels/cuda.cu ; $(call shim,-DCUDA_DEFECT=$*)
+# The kernels with planted defects, one at a time, and the shim's own probes on each kind of fiber switch.
+$(BUILD)/obj/%.defects.o: %.cu ; $(call shim,-DCUDA_DEFECTS)
 $(BUILD)/obj/kernels/shim/probes.ucontext.o: kernels/shim/probes.cu ; $(call shim,-DSHIM_UCONTEXT)
 
 define archive
@@ -157,8 +160,10 @@ $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines
 # Tests see the rooms their own room may use, and no others.
 $(BUILD)/tests/kernels/%: $(BUILD)/obj/kernels/%.o $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka -lmpfr -lgmp $(CRYPTO) -lm)
-$(BUILD)/tests/kernels/test_cuda_shim: $(BUILD)/libcuda-shim.a
-$(BUILD)/tests/kernels/test_cuda_shim: LDLIBS += -lstdc++
+$(BUILD)/tests/kernels/test_candidates_defect: $(LOOP_DEFECTS:%=$(BUILD)/obj/kernels/loops-%.o)
+SHIM_LINKED := $(patsubst %.c,$(BUILD)/tests/%,$(filter-out kernels/test_cuda_defect.c,$(wildcard kernels/test_cuda_*.c)))
+$(SHIM_LINKED): $(BUILD)/libcuda-shim.a
+$(SHIM_LINKED): LDLIBS += -lstdc++
 $(BUILD)/tests/stats/%: $(BUILD)/obj/stats/%.o $(BUILD)/libstats.a
 	$(call link,-pthread,-lcmocka $(GSL))
 $(BUILD)/tests/suite/%: $(BUILD)/obj/suite/%.o $(BUILD)/libjudge.a $(BUILD)/libengines.a $(BUILD)/libstats.a $(BUILD)/libprotocol.a $(BUILD)/libkernels.a
@@ -177,6 +182,7 @@ $(BUILD)/tests/kernels/test_select_defect: | $(BUILD)/tests/select-defect-sum $(
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
+$(BUILD)/tests/suite/sut/host/test_host_time $(BUILD)/tests/suite/cli/test_bench: | $(if $(SHIM),$(BUILD)/tests/shim-host)
 $(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
@@ -184,13 +190,13 @@ $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samp
 # samplegate-host with the shim in the place of CUDA.
 $(BUILD)/tests/shim-host: $(call obj,$(HOST)) $(BUILD)/libengines.a $(BUILD)/libprotocol.a $(BUILD)/libcuda-shim.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) -lstdc++ -ldl -lm)
-$(BUILD)/tests/cuda-defect-%.so: $(BUILD)/obj/kernels/cuda.defect-%.o
+$(BUILD)/tests/cuda-defects.so: $(patsubst %.cu,$(BUILD)/obj/%.defects.o,$(CUDA))
 	$(call link,-shared,-lstdc++ -lm)
 $(BUILD)/tests/shim-probes.so: $(BUILD)/obj/kernels/shim/probes.shim.o
 	$(call link,-shared,)
 $(BUILD)/tests/shim-probes-ucontext.so: $(BUILD)/obj/kernels/shim/probes.ucontext.o
 	$(call link,-shared,)
-$(BUILD)/tests/kernels/test_cuda_defect: | $(DEFECTS:%=$(BUILD)/tests/cuda-defect-%.so)
+$(BUILD)/tests/kernels/test_cuda_defect: | $(BUILD)/tests/cuda-defects.so
 $(BUILD)/tests/kernels/test_shim: | $(BUILD)/tests/shim-probes.so $(BUILD)/tests/shim-probes-ucontext.so
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
@@ -208,6 +214,9 @@ gate:
 	ci/setup.sh build
 	+$(MAKE) --no-print-directory -j"$$(nproc)" all
 	ci/gate.sh $(BUILD) $(REQUIRE)
+# TORCH: a virtual environment with PyPI's PyTorch, or nothing. SECTIONS: some of them, such as published, vllm, select.
+bench: all $(BUILD)/libkernels.so
+	ci/bench.sh $(BUILD) "$(TORCH)" $(SECTIONS)
 mutants: all
 	$(BUILD)/kill_table $(BUILD)
 calibrate: all
@@ -236,6 +245,7 @@ help:
 	@echo 'make gate        judge the published upgrade in four comparisons (REQUIRE=torch: all four must run)'
 	@echo 'make check       build and run every test, with real PyTorch'
 	@echo 'make check-asan  unit tests, faults and plan quick under ASan and UBSan'
+	@echo 'make bench       measure and write BENCHMARKS.md (TORCH=VENV: with PyPI PyTorch, too; SECTIONS=published: only this)'
 	@echo 'make mutants     the kill table: every mutant against the check it was made for'
 	@echo 'make calibrate   RUNS=200 end-to-end runs of the clean reference: no false alarms, uniform p-values'
 	@echo 'make golden      rewrite the goldens with the independent model'

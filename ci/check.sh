@@ -84,7 +84,7 @@ part_units() {
 part_python() {
     whole 'golden/model/test_model.py' python3 golden/model/test_model.py
     local test
-    for test in host host_ask host_options host_time torch; do
+    for test in host host_ask host_options host_time torch vllm_stages; do
         whole "suite/sut/workers/test_$test.py" /usr/bin/python3 "suite/sut/workers/test_$test.py"
     done
 }
@@ -128,6 +128,7 @@ part_engines() {
         whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"
         whole 'run quick: torch multinomial' "$gate" run --plan quick --sut "$torch,rule=multinomial"
         whole 'run card: torch, its filters' "$gate" run --plan card --check boundary --sut "$torch,takes=logits"
+        whole "run card: vLLM 0.5.0's stages in torch" "$gate" run --plan card --check boundary --sut python:vllm_stages@/usr
         whole 'compare: reference, torch, by seed' bash -euo pipefail -c "
             '$gate' compare --plan quick --cell masked-1000 --old reference:seeded,values=probabilities --new '$torch,rule=seeded' --allow-inconclusive --json |
             tail -n 1 | grep -o '20000 of 20000 tokens equal on the same seeds'"

@@ -1,255 +1,77 @@
-/* cuda.cu: one kernel for every rule: a block draws one token, its threads share the row.
+/* cuda.cu: which kernel draws for a call, and in how many blocks.
  *
- * Every sum is an integer and every argmax the largest of integers that hold (score, id), so the order in
- * which threads come cannot matter, and the token is that of rules.h on any device. Softmax weights are made
- * anew wherever they are needed, and noise never leaves registers: no workspace. A defect that the tests
- * plant is one of CUDA_DEFECT's values. SPDX-License-Identifier: MIT */
+ * The token is that of rules.h on any device and in any number of blocks. SPDX-License-Identifier: MIT */
 #include "kernels/cuda.h"
 #include "kernels/shim/launch.h"
-#include "kernels/cuda_rules.cuh"
-#include "kernels/fixed_point.h"
-#include "kernels/philox.h"
-#include "kernels/softmax.h"
+#include "kernels/cuda_fused.cuh"
 
-#define WARP 32u
-#define WARPS_MAX 8u
-#define COLUMNS_A_WARP 128u /* a row that needs fewer warps gets fewer */
-#define ALL_LANES 0xffffffffu
-
-#define DEFECT_NONE 0
-#define DEFECT_NO_BARRIER_AFTER_WRITE 1
-#define DEFECT_NO_BARRIER_BEFORE_WRITE 2
-#define DEFECT_SHORT_ARRAY 3
-#ifndef CUDA_DEFECT
-#    define CUDA_DEFECT DEFECT_NONE
+#ifdef CUDA_DEFECTS
+int cuda_defect_planted; /* enum cuda_defect */
 #endif
-#define PARTIALS (CUDA_DEFECT == DEFECT_SHORT_ARRAY ? WARPS_MAX - 1 : WARPS_MAX)
 
-struct larger {
-    __device__ static uint64_t of(uint64_t a, uint64_t b)
-    {
-        return a > b ? a : b;
-    }
-};
+#define COLUMNS_A_WARP 128u  /* a row that needs fewer warps gets fewer */
+#define COLUMNS_A_SPLIT 2048 /* the fewest that are worth another block */
 
-struct sum {
-    __device__ static uint64_t of(uint64_t a, uint64_t b)
-    {
-        return a + b;
-    }
-};
-
-__device__ static uint32_t warps()
-{
-    return blockDim.x / WARP;
-}
-
-/* partial[warps()] of the warps' values, each one's lanes combined; every thread of the block may read it. */
-template <class Combine> __device__ static void warps_combine(uint64_t value, uint64_t *partial)
-{
-    for (uint32_t bits = WARP / 2; bits > 0; bits /= 2)
-        value = Combine::of(value, __shfl_xor_sync(ALL_LANES, value, bits));
-#if CUDA_DEFECT != DEFECT_NO_BARRIER_BEFORE_WRITE
-    __syncthreads(); /* all have read what was there before */
-#endif
-    if (threadIdx.x % WARP == 0)
-        partial[threadIdx.x / WARP] = value;
-#if CUDA_DEFECT != DEFECT_NO_BARRIER_AFTER_WRITE
-    __syncthreads();
-#endif
-}
-
-/* The values of all threads combined, in every thread. */
-template <class Combine> __device__ static uint64_t block_combine(uint64_t value, uint64_t *partial)
-{
-    warps_combine<Combine>(value, partial);
-    value = partial[0];
-    for (uint32_t warp = 1; warp < warps(); warp++)
-        value = Combine::of(value, partial[warp]);
-    return value;
-}
-
-/* What a draw needs of its row. */
-template <bool SOFTMAX> struct row_view {
-    const float *values;
-    uint32_t vocab;
-    float temperature, largest; /* for softmax: the largest of values / temperature */
-    uint64_t total;             /* for softmax: the sum of its exponentials */
-
-    /* softmax.h's weight before it is divided by the sum. */
-    __device__ float exponential(uint32_t id) const
-    {
-        return elementary_exp(kernel_subtract(kernel_divide(values[id], temperature), largest));
-    }
-
-    __device__ float weight(uint32_t id) const
-    {
-        return SOFTMAX ? softmax_probability(exponential(id), total) : values[id];
-    }
-
-    __device__ void prepare(uint64_t *partial)
-    {
-        uint64_t best = ordered(minus_infinity());
-        for (uint32_t id = threadIdx.x; id < vocab; id += blockDim.x) {
-            const float y = kernel_divide(values[id], temperature);
-            if (y > minus_infinity())
-                best = larger::of(best, ordered(y));
-        }
-        largest = ordered_inverse((uint32_t)block_combine<larger>(best, partial));
-        total = 0;
-        for (uint32_t id = threadIdx.x; id < vocab; id += blockDim.x)
-            total += fixed_point_of(exponential(id), FIXED_POINT_SUM_BITS);
-        total = block_combine<sum>(total, partial);
-    }
-};
-
-/* The best candidate of a row without noise. */
-template <class Rule, class Row> __device__ static uint64_t argmax(const Row &row, uint64_t *partial)
-{
-    uint64_t best = 0;
-    for (uint32_t id = threadIdx.x; id < row.vocab; id += blockDim.x)
-        best = larger::of(best, Rule::of(row.weight(id), 1.0f, id));
-    return block_combine<larger>(best, partial);
-}
-
-/* The same with noise: a Philox block gives that of four neighbours. */
-template <class Rule, class Row>
-__device__ static uint64_t argmax(const Row &row, uint64_t seed, uint64_t position, uint64_t *partial)
-{
-    uint64_t best = 0;
-    for (uint32_t first = 4 * threadIdx.x; first < row.vocab; first += 4 * blockDim.x) {
-        const struct philox_block block = philox_block(seed, PHILOX_STREAM_RACE, position, first / 4);
-        for (uint32_t j = 0; j < 4 && first + j < row.vocab; j++)
-            best = larger::of(best, Rule::of(row.weight(first + j), Rule::noise(block.word[j]), first + j));
-    }
-    return block_combine<larger>(best, partial);
-}
-
-/* The same with the caller's noise. */
-template <class Rule, class Row>
-__device__ static uint64_t argmax(const Row &row, const float *q, uint64_t *partial)
-{
-    uint64_t best = 0;
-    for (uint32_t id = threadIdx.x; id < row.vocab; id += blockDim.x)
-        best = larger::of(best, Rule::of(row.weight(id), q[id], id));
-    return block_combine<larger>(best, partial);
-}
-
-/* The same with a hash for noise. */
-template <class Rule, class Row>
-__device__ static uint64_t argmax_hashed(const Row &row, uint32_t start, uint64_t *partial)
-{
-    uint64_t best = 0;
-    for (uint32_t id = threadIdx.x; id < row.vocab; id += blockDim.x)
-        best = larger::of(best, Rule::of(row.weight(id), start, id));
-    return block_combine<larger>(best, partial);
-}
-
-/* The same where a score takes 64 bits: first the best score, then the lowest id that has it. */
-template <class Rule, class Row>
-__device__ static uint64_t argmax_double(const Row &row, uint32_t start, uint64_t *partial)
-{
-    uint64_t best = 0;
-    uint32_t best_id = 0;
-    for (uint32_t id = threadIdx.x; id < row.vocab; id += blockDim.x) {
-        const uint64_t score = Rule::of(row.weight(id), start, id);
-        best_id = score > best ? id : best_id;
-        best = larger::of(best, score);
-    }
-    const uint64_t top = block_combine<larger>(best, partial);
-    return block_combine<larger>(top && best == top ? candidate(1, best_id) : 0, partial);
-}
-
-/* Sum of the masses of ids first, first + step, .. below end. */
-template <class Row>
-__device__ static uint64_t mass(const Row &row, uint32_t first, uint32_t end, uint32_t step, int scale)
-{
-    uint64_t units = 0;
-    for (uint32_t id = first; id < end; id += step)
-        units += fixed_point_of(row.weight(id), scale);
-    return units;
-}
-
-/* The first id whose inclusive CDF exceeds the target: each round a warp sums one part of the ids that are
- * left, and all go on with the part that holds the target; what a warp's width of ids is left, each thread
- * walks alone. */
-template <class Row>
-__device__ static int32_t categorical(const Row &row, uint64_t uniform, uint64_t *partial)
-{
-    const uint64_t heaviest = argmax<greedy_weights>(row, partial);
-    if (!heaviest)
-        return SAMPLER_INVALID_ROW;
-    const int scale = fixed_point_scale(ordered_inverse((uint32_t)(heaviest >> 32)), FIXED_POINT_CDF_BITS);
-    const uint64_t total = block_combine<sum>(mass(row, threadIdx.x, row.vocab, blockDim.x, scale), partial);
-    uint64_t target = fixed_point_multiply_high(uniform, total);
-    uint32_t low = 0, width = row.vocab;
-    while (width > WARP && warps() > 1) {
-        const uint32_t part = (width + warps() - 1) / warps();
-        const uint32_t start = threadIdx.x / WARP * part;
-        const uint32_t end = start + part < width ? start + part : width;
-        warps_combine<sum>(mass(row, low + start + threadIdx.x % WARP, low + end, WARP, scale), partial);
-        uint32_t warp = 0;
-        while (target >= partial[warp])
-            target -= partial[warp++];
-        low += warp * part;
-        width = width - warp * part < part ? width - warp * part : part;
-    }
-    for (uint64_t units; (units = fixed_point_of(row.weight(low), scale)) <= target; low++)
-        target -= units;
-    return (int32_t)low;
-}
-
-/* SOFTMAX: the values are logits, and the rule wants probabilities. */
+/* A block draws one token by the definition. */
 template <class Rule, bool SOFTMAX>
-__global__ static void __launch_bounds__(WARP *WARPS_MAX) draw_kernel(const struct cuda_draws call)
+__global__ static void __launch_bounds__(WARP *WARPS_MAX) exact_kernel(const struct cuda_draws call)
 {
-    CUDA_SHARED(uint64_t, partial, PARTIALS);
-    const int64_t index = call.row_index ? call.row_index[blockIdx.x] : 0;
-    const float temperature = call.temperature ? call.temperature[blockIdx.x] : 1.0f;
+    const uint32_t draw = blockIdx.x;
+    const int64_t index = call.row_index ? call.row_index[draw] : 0;
+    const float temperature = call.temperature ? call.temperature[draw] : 1.0f;
     int32_t token = SAMPLER_INVALID_ROW;
     if (index >= 0 && index < call.rows && kernel_weight_valid(temperature)) { /* the same in all threads */
-        const uint64_t seed = call.seeds ? (uint64_t)call.seeds[blockIdx.x] : call.seed;
-        const uint64_t position =
-            call.positions ? (uint64_t)call.positions[blockIdx.x] : call.first_position + blockIdx.x;
-        row_view<SOFTMAX> row = {call.values + index * call.row_stride, (uint32_t)call.vocab, temperature, 0,
-                                 0};
-        if (SOFTMAX)
-            row.prepare(partial);
-        if constexpr (Rule::by == CDF) {
-            const struct philox_block block = philox_block(seed, PHILOX_STREAM_CATEGORICAL, position, 0);
-            token = categorical(row, block.word[0] | (uint64_t)block.word[1] << 32, partial);
-        } else if constexpr (Rule::by == BEST_WEIGHT) {
-            token = candidate_token(argmax<Rule>(row, partial));
-        } else if constexpr (Rule::by == BEST_WITH_HASH) {
-            token = candidate_token(argmax_hashed<Rule>(row, Rule::start(seed, position), partial));
-        } else if constexpr (Rule::by == BEST_DOUBLE_WITH_HASH) {
-            token = candidate_token(argmax_double<Rule>(row, Rule::start(seed, position), partial));
-        } else if (call.noise) {
-            token = candidate_token(argmax<Rule>(row, call.noise + blockIdx.x * call.vocab, partial));
-        } else {
-            token = candidate_token(argmax<Rule>(row, seed, position, partial));
-        }
+        struct draw_noise noise = {};
+        noise.key.seed = call.seeds ? (uint64_t)call.seeds[draw] : call.seed;
+        noise.key.position = call.positions ? (uint64_t)call.positions[draw] : call.first_position + draw;
+        if constexpr (!Rule::cumulative)
+            noise.key.start = Rule::start(noise.key.seed, noise.key.position);
+        noise.given = call.noise ? call.noise + draw * call.vocab : nullptr;
+        row_view<SOFTMAX> row = {row_start(call, index), call.dtype, (uint32_t)call.vocab, temperature, 0, 0};
+        row.prepare();
+        token = token_exact<Rule>(row, noise);
     }
     if (threadIdx.x == 0)
-        call.token[blockIdx.x] = token;
+        call.token[draw] = token;
 }
 
-typedef void (*draw_function)(struct cuda_draws);
+typedef void (*exact_function)(struct cuda_draws);
+typedef void (*fused_function)(struct cuda_draws, uint32_t);
 
-/* The kernel of each rule, for logits and for probabilities. */
-static const draw_function kernels[RULE_COUNT][2] = {
-    /* RULE_GREEDY */ {draw_kernel<greedy_logits, false>, draw_kernel<greedy_weights, false>},
-    /* RULE_CATEGORICAL */ {draw_kernel<inverse_cdf, true>, draw_kernel<inverse_cdf, false>},
-    /* RULE_RACE */ {draw_kernel<race, true>, draw_kernel<race, false>},
-    /* RULE_GUMBEL */ {draw_kernel<gumbel, true>, draw_kernel<gumbel, false>},
-    /* RULE_TORCH_RACE */ {draw_kernel<torch_race, true>, draw_kernel<torch_race, false>},
-    /* RULE_SEEDED */ {draw_kernel<seeded, true>, draw_kernel<seeded, false>},
-    /* RULE_SEEDED_2025 */ {draw_kernel<seeded_2025, true>, draw_kernel<seeded_2025, false>},
+/* By rule and kind. Others have none: what they do not need, fused_kernels has. */
+static const exact_function exact_kernels[RULE_COUNT][2] = {
+    /* RULE_GREEDY */ {nullptr, nullptr},
+    /* RULE_CATEGORICAL */ {exact_kernel<inverse_cdf, true>, exact_kernel<inverse_cdf, false>},
+    /* RULE_RACE */ {exact_kernel<race, true>, exact_kernel<race, false>},
+    /* RULE_GUMBEL */ {exact_kernel<gumbel, true>, exact_kernel<gumbel, false>},
+    /* RULE_TORCH_RACE */ {exact_kernel<torch_race, true>, exact_kernel<torch_race, false>},
+    /* RULE_SEEDED */ {nullptr, nullptr},
+    /* RULE_SEEDED_2025 */ {exact_kernel<seeded_2025, true>, nullptr},
+};
+
+#define FUSED(Rule, SOFTMAX)                                                                                 \
+    {                                                                                                        \
+        fused_kernel<Rule, SOFTMAX, NARROW_NOT>, fused_kernel<Rule, SOFTMAX, NARROW_F16>,                    \
+            fused_kernel<Rule, SOFTMAX, NARROW_BF16>                                                         \
+    }
+#define FUSED_NONE                                                                                           \
+    {                                                                                                        \
+        nullptr, nullptr, nullptr                                                                            \
+    }
+/* By rule, kind and dtype. */
+static const fused_function fused_kernels[RULE_COUNT][2][3] = {
+    /* RULE_GREEDY */ {FUSED(greedy_logits, false), FUSED(greedy_weights, false)},
+    /* RULE_CATEGORICAL */ {FUSED_NONE, FUSED_NONE},
+    /* RULE_RACE */ {FUSED(race, true), FUSED(race, false)},
+    /* RULE_GUMBEL */ {FUSED(gumbel, true), FUSED(gumbel, false)},
+    /* RULE_TORCH_RACE */ {FUSED(torch_race, true), FUSED(torch_race, false)},
+    /* RULE_SEEDED */ {FUSED(seeded, true), FUSED(seeded, false)},
+    /* RULE_SEEDED_2025 */ {FUSED_NONE, FUSED(seeded_2025, false)},
 };
 
 int cuda_rule_known(int rule)
 {
-    return (unsigned)rule < RULE_COUNT && kernels[rule][0] != nullptr;
+    return (unsigned)rule < RULE_COUNT;
 }
 
 int cuda_rule_takes_noise(int rule)
@@ -262,6 +84,8 @@ static const char *refusal(const struct cuda_draws *draws)
 {
     if (!cuda_rule_known(draws->rule))
         return "cuda: this rule has no kernel";
+    if (draws->dtype < NARROW_NOT || draws->dtype > NARROW_BF16)
+        return "cuda: values are fp32, fp16 or bf16";
     if (draws->kind == SAMPLER_PROBABILITIES && draws->temperature)
         return "cuda: probabilities take no temperature";
     if (draws->noise && !cuda_rule_takes_noise(draws->rule))
@@ -274,7 +98,30 @@ static const char *refusal(const struct cuda_draws *draws)
         return "cuda: the row stride is below the vocabulary";
     if (draws->draws < 0 || draws->draws > INT32_MAX)
         return "cuda: a launch makes 0 to 2^31 - 1 draws";
+    if (draws->workspace.memory && draws->draws > draws->workspace.draws)
+        return "cuda: the workspace is for fewer draws";
     return nullptr;
+}
+
+static uint32_t least(uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+static uint32_t threads_of(uint32_t columns, uint32_t most)
+{
+    return WARP * least((columns + COLUMNS_A_WARP - 1) / COLUMNS_A_WARP, most);
+}
+
+/* How many blocks share a row: so many that the device is full, no more than the row is worth. */
+static uint32_t splits_of(const struct cuda_draws *draws)
+{
+    if (!draws->workspace.memory)
+        return 1;
+    const uint64_t wanted =
+        ((uint64_t)draws->workspace.blocks + (uint64_t)draws->draws - 1) / (uint64_t)draws->draws;
+    const uint64_t columns = (uint64_t)draws->workspace.columns;
+    return least(wanted, ((uint64_t)draws->vocab + columns - 1) / columns);
 }
 
 const char *cuda_draw(const struct cuda_draws *draws, void *stream)
@@ -282,10 +129,55 @@ const char *cuda_draw(const struct cuda_draws *draws, void *stream)
     const char *why = refusal(draws);
     if (why || draws->draws == 0)
         return why;
-    const uint32_t wanted = ((uint32_t)draws->vocab + COLUMNS_A_WARP - 1) / COLUMNS_A_WARP;
-    const uint32_t threads = WARP * (wanted < WARPS_MAX ? wanted : WARPS_MAX);
-    const draw_function kernel = kernels[draws->rule][draws->kind == SAMPLER_PROBABILITIES];
-    CUDA_LAUNCH(kernel, (uint32_t)draws->draws, threads, stream, *draws);
+    if (DEFECT(DEFECT_ALLOCATES)) {
+        void *memory;
+        cudaMalloc(&memory, 1);
+        cudaFree(memory);
+    }
+    const int probabilities = draws->kind == SAMPLER_PROBABILITIES;
+    const fused_function fused = fused_kernels[draws->rule][probabilities][draws->dtype];
+    if (fused && !draws->noise) {
+        const uint32_t splits = splits_of(draws), columns = ((uint32_t)draws->vocab + splits - 1) / splits;
+        CUDA_LAUNCH(fused, (uint32_t)draws->draws * splits, threads_of(columns, FUSED_WARPS), stream, *draws,
+                    splits);
+    } else {
+        const exact_function exact = exact_kernels[draws->rule][probabilities];
+        CUDA_LAUNCH(exact, (uint32_t)draws->draws, threads_of((uint32_t)draws->vocab, WARPS_MAX), stream,
+                    *draws);
+    }
+    if (DEFECT(DEFECT_WAITS))
+        cudaStreamSynchronize((cudaStream_t)stream);
     const cudaError_t error = cudaGetLastError();
     return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+}
+
+const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws)
+{
+    *workspace = {};
+    int device = 0, multiprocessors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return cudaGetErrorString(error);
+    const size_t blocks = FUSED_BLOCKS * (size_t)multiprocessors;
+    const size_t winners = ((size_t)draws + blocks) * sizeof(struct winner); /* draws x splits is less */
+    const size_t counters = (size_t)draws * sizeof *workspace->counters;
+    void *memory;
+    error = cudaMalloc(&memory, winners + counters);
+    if (error != cudaSuccess)
+        return cudaGetErrorString(error);
+    *workspace = {memory,         (uint32_t *)((char *)memory + winners), memory, draws, (int32_t)blocks,
+                  COLUMNS_A_SPLIT};
+    error = cudaMemset(workspace->counters, 0, counters);
+    if (error == cudaSuccess)
+        return nullptr;
+    cuda_workspace_free(workspace);
+    return cudaGetErrorString(error);
+}
+
+void cuda_workspace_free(struct cuda_workspace *workspace)
+{
+    cudaFree(workspace->memory);
+    *workspace = {};
 }

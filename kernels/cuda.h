@@ -8,19 +8,36 @@
 #define SAMPLEGATE_CUDA_H
 #include <stddef.h>
 #include <stdint.h>
+#include "kernels/narrow.h"
 #include "kernels/sampler.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* What launches share: device memory, made before the first of them and used by one stream at a time. With
+ * one, a row is shared by several blocks where there are few draws. Zeroed: none. */
+struct cuda_workspace {
+    void *memory;
+    uint32_t *counters; /* [draws] blocks that are done with a draw; 0 between launches */
+    void *winners;      /* what each block found */
+    int64_t draws;      /* most of them in a launch */
+    int32_t blocks;     /* as many as the device runs at a time, about */
+    int32_t columns;    /* the fewest that are worth a block */
+};
+/* For up to `draws` draws a launch. Owned: cuda_workspace_free. */
+const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws);
+void cuda_workspace_free(struct cuda_workspace *workspace);
+
 /* One launch. Every pointer is device memory and must stay valid until the stream has passed the launch. */
 struct cuda_draws {
-    int32_t rule;        /* enum sampler_rule */
-    int32_t kind;        /* enum sampler_values */
-    const float *values; /* row r at values + r * row_stride */
+    int32_t rule;       /* enum sampler_rule */
+    int32_t kind;       /* enum sampler_values */
+    int32_t dtype;      /* enum narrow_dtype */
+    const void *values; /* row r starts row_stride elements after row r - 1 */
     int64_t rows, vocab, row_stride;
     int64_t draws;
+    struct cuda_workspace workspace;
     const int32_t *row_index; /* [draws]; NULL: every draw from row 0 */
     const float *temperature; /* [draws], for logits; NULL: 1 */
     const float *noise;       /* [draws, vocab], dense, Exp(1), for race, gumbel and torch-race; or NULL */
@@ -30,8 +47,10 @@ struct cuda_draws {
     int32_t *token; /* out [draws]; SAMPLER_INVALID_ROW also where row_index or temperature is no valid one */
 };
 
-/* Start one kernel on `stream` (a cudaStream_t, NULL: the default one). Allocates nothing, waits for nothing,
- * needs no workspace, so a CUDA graph can capture it. */
+/* Start one kernel on `stream` (a cudaStream_t, NULL: the default one). Allocates nothing, waits for nothing, so
+ * a CUDA graph can capture it. greedy, race, gumbel, torch-race and seeded read a row once, seeded-2025 does
+ * with probabilities; categorical reads it twice and more, as do caller's noise and, with logits,
+ * seeded-2025. */
 const char *cuda_draw(const struct cuda_draws *draws, void *stream);
 /* Whether the rule has a kernel, and whether cuda_draw takes noise for it. */
 int cuda_rule_known(int rule);

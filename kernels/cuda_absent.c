@@ -34,6 +34,18 @@ const char *cuda_draw(const struct cuda_draws *draws, void *stream)
     return not_built;
 }
 
+const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws)
+{
+    (void)draws;
+    *workspace = (struct cuda_workspace){0};
+    return not_built;
+}
+
+void cuda_workspace_free(struct cuda_workspace *workspace)
+{
+    (void)workspace;
+}
+
 const char *cuda_memory_new(void **memory, size_t bytes)
 {
     (void)bytes;

@@ -1,108 +1,190 @@
-/* test_cuda_defect.c: kernels with a planted defect are caught: a missing barrier by wrong tokens, an array
- * that is too short by its guards or by AddressSanitizer. The build makes one library of cuda.cu for each
- * defect. SPDX-License-Identifier: MIT */
+/* test_cuda_defect.c: kernels with a planted defect are caught, by the same launches that the kernels without one
+ * survive: by wrong tokens, by a shared array's guards or AddressSanitizer, or by what a launch asks of the runtime.
+ * The build makes one library of the .cu files with all defects. SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <cmocka.h>
-#include "kernels/cuda.h"
-#include "kernels/test_rows.h"
-#include "kernels/test_schedules.h"
+#include "kernels/cuda_defect.h"
+#include "kernels/test_cuda.h"
 #include "kernels/test_shim_library.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+/* The library. */
+static struct {
+    const char *(*draw)(const struct cuda_draws *, void *);
+    const char *(*workspace_new)(struct cuda_workspace *, int64_t);
+    void (*workspace_free)(struct cuda_workspace *);
+    void (*schedule)(enum shim_order, uint64_t);
+    unsigned long (*waits_made)(void);
+    int *planted;
+} defects;
 
-static const char *(*defect_draw)(const struct cuda_draws *, void *);
-static int32_t defect_token[24];
-
-/* The number of wrong tokens of 24 rows under one schedule, with the library's defect. */
-static int defect_wrong(const char *library, const struct schedule *schedule)
+static int library_take(void **state)
 {
-    enum { ROWS = 24, VOCAB = 1000 };
-    int32_t row_index[ROWS];
-    float *tensor = malloc(ROWS * VOCAB * sizeof *tensor);
+    (void)state;
+    void *library = shim_library("cuda-defects.so");
+    *(void **)&defects.draw = shim_library_symbol(library, "cuda_draw");
+    *(void **)&defects.workspace_new = shim_library_symbol(library, "cuda_workspace_new");
+    *(void **)&defects.workspace_free = shim_library_symbol(library, "cuda_workspace_free");
+    *(void **)&defects.schedule = shim_library_symbol(library, "shim_schedule");
+    *(void **)&defects.waits_made = shim_library_symbol(library, "shim_waits_made");
+    defects.planted = shim_library_symbol(library, "cuda_defect_planted");
+    return 0;
+}
+
+/* A launch and its tokens by the definition. */
+struct scenario {
+    struct cuda_draws call;
+    int32_t expected[600];
+    int32_t columns; /* worth a block; 0: no workspace */
+    int launches;
+};
+
+/* The number of wrong tokens under one schedule: all that a launch does not write which the shim stops. */
+static int wrong_tokens(const struct scenario *scenario, enum cuda_defect defect,
+                        const struct schedule *schedule)
+{
+    struct cuda_draws call = scenario->call;
+    const size_t bytes = (size_t)call.draws * sizeof *call.token;
     int wrong = 0;
-    assert_non_null(tensor);
-    for (size_t r = 0; r < ROWS; r++) {
-        row_fill(ROW_ORDINARY, SAMPLER_LOGITS, VOCAB, (uint32_t)r);
-        memcpy(tensor + r * VOCAB, values, VOCAB * sizeof *values);
-        row_index[r] = (int32_t)r;
+    call.token = malloc(bytes);
+    assert_non_null(call.token);
+    *defects.planted = (int)defect;
+    defects.schedule(schedule->order, schedule->seed);
+    if (scenario->columns) {
+        assert_null(defects.workspace_new(&call.workspace, call.draws));
+        call.workspace.columns = scenario->columns;
     }
-    const struct cuda_draws call = {.rule = RULE_RACE,
-                                    .kind = SAMPLER_LOGITS,
-                                    .values = tensor,
-                                    .rows = ROWS,
-                                    .vocab = VOCAB,
-                                    .row_stride = VOCAB,
-                                    .draws = ROWS,
-                                    .row_index = row_index,
-                                    .token = defect_token};
-    void *loaded = shim_library(library);
-    *(void **)&defect_draw = shim_library_symbol(loaded, "cuda_draw");
-    void (*set_schedule)(enum shim_order, uint64_t);
-    *(void **)&set_schedule = shim_library_symbol(loaded, "shim_schedule");
-    set_schedule(schedule->order, schedule->seed);
-    const char *why = defect_draw(&call, NULL);
-    if (why)
-        fail_msg("%s: %s", library, why);
-    for (size_t r = 0; r < ROWS; r++) {
-        int32_t token;
-        struct sampler_row *row = sampler_row_new(RULE_RACE, SAMPLER_LOGITS, tensor + r * VOCAB, VOCAB, 1);
-        assert_non_null(row);
-        sampler_draw(row, 0, r, 1, &token);
-        sampler_row_free(row);
-        wrong += defect_token[r] != token;
+    for (int launch = 0; launch < scenario->launches; launch++) {
+        memset(call.token, 0x55, bytes);
+        const char *why = defects.draw(&call, NULL);
+        if (why && defect == DEFECT_NONE)
+            fail_msg("%s", why);
+        for (int64_t d = 0; d < call.draws; d++)
+            wrong += call.token[d] != scenario->expected[d];
     }
-    free(tensor);
+    defects.workspace_free(&call.workspace);
+    free(call.token);
     return wrong;
 }
 
-/* Without either barrier of a reduction some schedule gives wrong tokens. */
+/* Without the defect no schedule gives a wrong token, with it some schedule does. */
+static void expect_caught(const struct scenario *scenario, enum cuda_defect defect, const char *what)
+{
+    int all = 0;
+    for (size_t s = 0; s < COUNT(schedules); s++) {
+        assert_int_equal(wrong_tokens(scenario, DEFECT_NONE, &schedules[s]), 0);
+        const int wrong = wrong_tokens(scenario, defect, &schedules[s]);
+        print_message("%s, %s: %d of %d tokens wrong\n", what, schedules[s].name, wrong,
+                      (int)scenario->call.draws * scenario->launches);
+        all += wrong;
+    }
+    assert_true(all > 0);
+}
+
+/* Rows of a kind under a rule, one draw each. */
+static struct scenario scenario_of(enum sampler_rule rule, enum sampler_values kind, enum row_kind row,
+                                   size_t vocab, size_t rows)
+{
+    enum { ROWS = 24, VALUES = 24 * 10000 };
+    static float tensor[VALUES];
+    static int32_t row_index[ROWS];
+    struct scenario scenario = {.call = {.rule = (int32_t)rule,
+                                         .kind = (int32_t)kind,
+                                         .values = tensor,
+                                         .rows = (int64_t)rows,
+                                         .vocab = (int64_t)vocab,
+                                         .row_stride = (int64_t)vocab,
+                                         .draws = (int64_t)rows,
+                                         .row_index = row_index},
+                                .launches = 1};
+    assert_true(rows <= ROWS && rows * vocab <= VALUES);
+    for (size_t r = 0; r < rows; r++) {
+        row_fill(row, kind, vocab, (uint32_t)r);
+        memcpy(tensor + r * vocab, values, vocab * sizeof *values);
+        row_index[r] = (int32_t)r;
+        weights_fill(kind, vocab, 1);
+        noise_fill(0, r, vocab);
+        scenario.expected[r] = token_of_definition(rule, kind, vocab, 0, r);
+    }
+    return scenario;
+}
+
 static void missing_barriers(void **state)
 {
     (void)state;
-    static const char *const libraries[] = {"cuda-defect-1.so", "cuda-defect-2.so"};
-    static const char *const names[] = {"after the write", "before the write"};
-    for (size_t l = 0; l < COUNT(libraries); l++) {
-        int wrong = 0;
-        for (size_t s = 0; s < COUNT(schedules); s++) {
-            const int rows = defect_wrong(libraries[l], &schedules[s]);
-            print_message("no barrier %s, %s: %d of 24 rows wrong\n", names[l], schedules[s].name, rows);
-            wrong += rows;
-        }
-        assert_true(wrong > 0);
+    struct scenario scenario = scenario_of(RULE_RACE, SAMPLER_LOGITS, ROW_ORDINARY, 1000, 24);
+    expect_caught(&scenario, DEFECT_NO_BARRIER_AFTER_WRITE, "race, no barrier after the write");
+    scenario = scenario_of(RULE_CATEGORICAL, SAMPLER_LOGITS, ROW_ORDINARY, 1000, 24);
+    expect_caught(&scenario, DEFECT_NO_BARRIER_AFTER_WRITE, "categorical, no barrier after the write");
+    expect_caught(&scenario, DEFECT_NO_BARRIER_BEFORE_WRITE, "categorical, no barrier before the write");
+}
+
+static void shared_rows(void **state)
+{
+    (void)state;
+    struct scenario scenario = scenario_of(RULE_GREEDY, SAMPLER_PROBABILITIES, ROW_FEW_LEVELS, 257, 2);
+    scenario.columns = 8;
+    expect_caught(&scenario, DEFECT_TIE_TO_LAST_BLOCK, "equal scores in two blocks");
+    scenario = scenario_of(RULE_RACE, SAMPLER_LOGITS, ROW_ORDINARY, 257, 2);
+    scenario.columns = 8;
+    scenario.launches = 3;
+    expect_caught(&scenario, DEFECT_COUNTER_LEFT, "a counter that is not put back");
+}
+
+static void short_cuts(void **state)
+{
+    (void)state;
+    struct scenario scenario = scenario_of(RULE_RACE, SAMPLER_PROBABILITIES, ROW_ORDINARY, 7, 24);
+    expect_caught(&scenario, DEFECT_TAIL_SKIPPED, "the tail of a row skipped");
+    for (int kind = 0; kind < 2; kind++) {
+        scenario = scenario_of(RULE_RACE, (enum sampler_values)kind, ROW_ORDINARY, 10000, 24);
+        expect_caught(&scenario, DEFECT_FILTER_NO_SLACK, "a filter without slack");
+    }
+    scenario.call = near_ties_make(RULE_GUMBEL, SAMPLER_LOGITS, 600, scenario.expected);
+    expect_caught(&scenario, DEFECT_NEAR_TIES_TRUSTED, "near ties trusted");
+}
+
+/* What a launch asks of the runtime besides a kernel. */
+static void waiting(void **state)
+{
+    (void)state;
+    const struct scenario scenario = scenario_of(RULE_RACE, SAMPLER_LOGITS, ROW_ORDINARY, 20, 1);
+    const enum cuda_defect defect[] = {DEFECT_NONE, DEFECT_ALLOCATES, DEFECT_WAITS};
+    int32_t token[1];
+    struct cuda_draws call = scenario.call;
+    call.token = token;
+    for (size_t i = 0; i < COUNT(defect); i++) {
+        *defects.planted = (int)defect[i];
+        const unsigned long before = defects.waits_made();
+        assert_null(defects.draw(&call, NULL));
+        assert_int_equal(defects.waits_made() > before, defect[i] != DEFECT_NONE);
     }
 }
 
 static void short_array_child(void)
 {
-    void *library = shim_library("cuda-defect-3.so");
-    *(void **)&defect_draw = shim_library_symbol(library, "cuda_draw");
-    row_fill(ROW_ORDINARY, SAMPLER_LOGITS, 1000, 1);
-    const struct cuda_draws call = {.rule = RULE_RACE,
-                                    .kind = SAMPLER_LOGITS,
-                                    .values = values,
-                                    .rows = 1,
-                                    .vocab = 1000,
-                                    .row_stride = 1000,
-                                    .draws = 1,
-                                    .token = defect_token};
-    shim_child_says(defect_draw(&call, NULL));
+    const struct scenario scenario = scenario_of(RULE_CATEGORICAL, SAMPLER_LOGITS, ROW_ORDINARY, 1000, 1);
+    int32_t token[1];
+    struct cuda_draws call = scenario.call;
+    call.token = token;
+    *defects.planted = DEFECT_SHORT_ARRAY;
+    shim_child_says(defects.draw(&call, NULL));
 }
 
 static void short_array(void **state)
 {
     (void)state;
-    shim_overflow_expect(short_array_child, "shared array 'partial' was written past its end", "cuda.cu");
+    shim_overflow_expect(short_array_child, "shared array 'partial' was written past its end",
+                         "cuda_block.cuh");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_barriers),
-        cmocka_unit_test(short_array),
+        cmocka_unit_test(missing_barriers), cmocka_unit_test(shared_rows), cmocka_unit_test(short_cuts),
+        cmocka_unit_test(waiting),          cmocka_unit_test(short_array),
     };
-    return cmocka_run_group_tests_name("cuda, planted defects", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("cuda, planted defects", tests, library_take, NULL);
 }

@@ -1,83 +1,11 @@
 /* test_cuda_shim.c: the CUDA kernels, run on the host through the shim, give the tokens of the scalar
- * definition under every order of threads; and a kernel with a planted defect is caught.
- *
- * Device memory is host memory here, each array of its exact size. SPDX-License-Identifier: MIT */
+ * definition under every order of threads and in any number of blocks. SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <cmocka.h>
-#include "kernels/cuda.h"
 #include "kernels/test_choices.h"
-#include "kernels/test_rows.h"
-#include "kernels/test_schedules.h"
-
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-#define DRAWS_MAX 128
-
-/* A copy of its exact size: owned. */
-static void *copy_of(const void *from, size_t bytes)
-{
-    void *copy = malloc(bytes);
-    assert_non_null(copy);
-    memcpy(copy, from, bytes);
-    return copy;
-}
-
-/* The launch gives expected[draws] under every schedule; on a wide row under the first three. */
-static void expect_tokens(struct cuda_draws call, const int32_t *expected, const char *what)
-{
-    const size_t bytes = (size_t)call.draws * sizeof(int32_t);
-    call.token = malloc(bytes);
-    assert_non_null(call.token);
-    const size_t tried = call.vocab > 1000 ? 3 : COUNT(schedules);
-    for (size_t s = 0; s < tried; s++) {
-        shim_schedule(schedules[s].order, schedules[s].seed);
-        memset(call.token, 0x55, bytes);
-        const char *why = cuda_draw(&call, NULL);
-        if (why)
-            fail_msg("%s, %s: %s", what, sampler_rule_name((enum sampler_rule)call.rule), why);
-        for (int64_t d = 0; d < call.draws; d++)
-            if (call.token[d] != expected[d])
-                fail_msg("%s, %s, vocab %d, %s, draw %d: token %d, by definition %d", what,
-                         sampler_rule_name((enum sampler_rule)call.rule), (int)call.vocab, schedules[s].name,
-                         (int)d, call.token[d], expected[d]);
-    }
-    free(call.token);
-}
-
-/* Every rule on the row in `values`, draws (seed, first ..), against the definition. */
-static void row_check(enum sampler_values kind, size_t vocab, float temperature, uint64_t seed,
-                      uint64_t first, size_t draws, const char *what)
-{
-    static int32_t expected[RULE_COUNT][DRAWS_MAX];
-    float *row = copy_of(values, vocab * sizeof *row), *each = malloc(draws * sizeof *each);
-    assert_non_null(each);
-    weights_fill(kind, vocab, (double)temperature);
-    for (size_t d = 0; d < draws; d++) {
-        each[d] = temperature;
-        noise_fill(seed, first + d, vocab);
-        for (int rule = 0; rule < RULE_COUNT; rule++)
-            expected[rule][d] = token_of_definition((enum sampler_rule)rule, kind, vocab, seed, first + d);
-    }
-    for (int rule = 0; rule < RULE_COUNT; rule++) {
-        const struct cuda_draws call = {.rule = rule,
-                                        .kind = (int32_t)kind,
-                                        .values = row,
-                                        .rows = 1,
-                                        .vocab = (int64_t)vocab,
-                                        .row_stride = (int64_t)vocab,
-                                        .draws = (int64_t)draws,
-                                        .temperature = kind == SAMPLER_LOGITS ? each : NULL,
-                                        .seed = seed,
-                                        .first_position = first};
-        expect_tokens(call, expected[rule], what);
-    }
-    free(each);
-    free(row);
-}
+#include "kernels/test_cuda.h"
 
 /* The tables of golden/plans/gate.json, by the formulas of its schema. */
 enum table_kind { TABLE_LIST, TABLE_FLAT, TABLE_ZIPF, TABLE_HEAD, TABLE_NORMAL };
@@ -354,10 +282,11 @@ static void refusals(void **state)
                                     .row_stride = 2,
                                     .draws = 1,
                                     .token = token};
-    struct cuda_draws bad[8];
+    struct cuda_draws bad[10];
     const char *const says[] = {"rule has no kernel", "rule has no kernel", "no temperature",
                                 "takes no noise",     "come together",      "1 to 2^20 values",
-                                "row stride",         "0 to 2^31 - 1"};
+                                "row stride",         "0 to 2^31 - 1",      "fp32, fp16 or bf16",
+                                "for fewer draws"};
     for (size_t i = 0; i < COUNT(bad); i++)
         bad[i] = good;
     bad[0].rule = RULE_COUNT;
@@ -370,12 +299,16 @@ static void refusals(void **state)
     bad[5].vocab = bad[5].row_stride = (1 << 20) + 1;
     bad[6].row_stride = 1;
     bad[7].draws = -1;
+    bad[8].dtype = NARROW_BF16 + 1;
+    assert_null(cuda_workspace_new(&bad[9].workspace, 1));
+    bad[9].draws = 2;
     for (size_t i = 0; i < COUNT(bad); i++) {
         const char *why = cuda_draw(&bad[i], NULL);
         assert_non_null(why);
         if (!strstr(why, says[i]))
             fail_msg("'%s', without '%s'", why, says[i]);
     }
+    cuda_workspace_free(&bad[9].workspace);
     bad[7].draws = 0; /* is nothing to do */
     assert_null(cuda_draw(&bad[7], NULL));
     assert_int_equal(token[0], 77);
@@ -393,7 +326,6 @@ int main(void)
         cmocka_unit_test(batches),
         cmocka_unit_test(invalid_draws),
         cmocka_unit_test(refusals),
-
         cmocka_unit_test(plan_tables),
     };
     return cmocka_run_group_tests_name("cuda through the shim", tests, NULL, NULL);

@@ -22,7 +22,7 @@ OBJECT = {"temperature": 1.0, "top_k": -1, "top_p": 1.0, "min_p": 0.0, "repetiti
           "presence_penalty": 0.0, "seed": None, "n": 1, "best_of": None, "use_beam_search": False, "early_stopping": False,
           "length_penalty": 1.0, "max_tokens": 16, "min_tokens": 0, "logprobs": None, "prompt_logprobs": None,
           "truncate_prompt_tokens": None, "stop": None, "detokenize": True}
-CHAT = {"temperature": 0.7, "max_tokens": None}  # where its schema differs from the object
+SCHEMA = {"chat": {"temperature": 0.7, "max_tokens": None, "stop": []}, "completions": {"stop": []}}  # where an endpoint's differs from the object
 ABSENT = {"chat": ("logprobs", "prompt_logprobs", "truncate_prompt_tokens", "detokenize"), "completions": ("prompt_logprobs", "detokenize"),
           "generate": ()}
 STAGES = ("min_tokens", "penalties", "temperature", "top_p_top_k", "min_p", "softmax", "sample", "logprobs")
@@ -69,7 +69,7 @@ def effective(reading, endpoint, request):
         raise Refused(404, f"{ENGINE} has no /v1/responses")
     if reading != "upstream":
         return {key: (request[key], "request") if request.get(key) is not None else (OBJECT[key], "default") for key in IN_ARTICLE}
-    built_in = OBJECT | (CHAT if endpoint == "chat" else {})
+    built_in = OBJECT | SCHEMA.get(endpoint, {})
     if endpoint == "completions":
         before_schema(request.get("logprobs"))
     out = {}
@@ -138,7 +138,15 @@ def construct(reading, params):
         out |= {"top_p": 1.0, "top_k": -1, "min_p": 0.0}
         if out["best_of"] > 1:
             raise Refused(400, f"best_of must be 1 when using greedy sampling.Got {out['best_of']}.")
-    return out
+    return out | {"stop": stops(out["stop"])}
+
+
+def construct_at(reading, endpoint, params):
+    """The same behind an endpoint. The demonstration server, which has /generate, catches nothing: whatever is raised is HTTP 500."""
+    try:
+        return construct(reading, params)
+    except Refused as refused:
+        raise Refused(500 if endpoint == "generate" else refused.status, refused.text) from None
 
 
 def draw(params):
@@ -149,6 +157,17 @@ def draw(params):
     return "random" if params["seed"] is None else "random_seed"
 
 
+def fits_step(params):
+    """What a step dies of, in the order in which it comes to it: the generator, the sorted row, the copies of the row."""
+    k, seed, width = params["top_k"], params["seed"], params["best_of"]
+    if seed is not None and type(seed) is not int:
+        raise Refused(0, f"manual_seed expected a long, but got {type(seed).__name__}")
+    if math.isnan(k) or -1 < k < 1:
+        raise Refused(0, f"top_k {k} is no index into the sorted row")
+    if draw(params) != "greedy" and not isinstance(width, int):
+        raise Refused(0, f"best_of {width} is no number of sequences")
+
+
 def profile(reading, server, params):
     """What one constructed request asks of its step, as a set."""
     vocab = server.get("vocab")
@@ -157,16 +176,13 @@ def profile(reading, server, params):
     for key in PARAMETERS[:7]:
         if not is_number(params[key]):
             raise wrong_type(0, key, "a number", params[key])
-    k, top_p, seed = params["top_k"], params["top_p"], params["seed"]
+    k, top_p = params["top_k"], params["top_p"]
     deviations = params["presence_penalty"], params["frequency_penalty"], params["repetition_penalty"] - 1.0
     if reading == "article-prose":
         asks = {"top_p_top_k": top_p < 1 or k != -1, "min_p": params["min_p"] > 0, "penalties": any(deviations)}
     else:
         if reading == "upstream":
-            if math.isnan(k) or -1 < k < 1:
-                raise Refused(0, f"top_k {k} is no index into the sorted row")
-            if seed is not None and type(seed) is not int:
-                raise Refused(0, f"manual_seed expected a long, but got {type(seed).__name__}")
+            fits_step(params)
             k = min(k, vocab)
         asks = {"top_p_top_k": top_p < 1.0 - EPSILON or (vocab if k == -1 else k) != vocab, "min_p": params["min_p"] > EPSILON,
                 "penalties": any(abs(one) >= EPSILON for one in deviations)}

@@ -40,6 +40,14 @@ NOTES = {
         "bug": "The seed is not checked where the request is.",
         "effect": "A seed of the wrong type fails the step of everybody beside it.",
         "links": [VLLM + "pull/7227"]},
+    "best-of-type": {
+        "bug": "best_of is not required to be an integer.",
+        "effect": "n = 1.5 passes the checks and fails the whole step where the row is copied.",
+        "links": [VLLM + "blob/v0.5.0/vllm/model_executor/layers/sampler.py"]},
+    "demonstration": {
+        "bug": "The server behind /generate catches nothing.",
+        "effect": "A client's bad value is HTTP 500 there and 400 at the OpenAI endpoints: error budgets and retries count it as the server's.",
+        "links": [VLLM + "blob/v0.5.0/vllm/entrypoints/api_server.py"]},
     "endpoint-default": {
         "bug": "An endpoint has a table of defaults of its own.",
         "effect": "The same body is sampled at temperature 0.7 by chat and at 1.0 by completions.",
@@ -118,14 +126,17 @@ BATCHES = {
     "beam-top-p-epsilon": (["epsilon"], [BEAM_2 | {P: 1 - E}]), "beam-top-p": (["argument"], [BEAM_2 | {P: 0.9}]),
     "all-types": (["any-group"], [PLAIN, GREEDY, SEEDED, BEAM_2]), "all-types-one-penalised": (["any-group"], [PLAIN, GREEDY, SEEDED | {F: 0.1}, BEAM_2]),
     "sixty-four-one-sorted": (["any-group"], [PLAIN] * 63 + [{P: 0.9}]), "refused-beside-plain": (["argument"], [PLAIN, {P: 0.0}]),
-    "greedy-two": (["argument"], [GREEDY | {"n": 2}]), "best-of": ([], [{"best_of": 4, "n": 2}]),
+    "seed-before-top-k": (["seed-type", "top-k-index"], [{"seed": "5", K: 0.5}]),
+    "best-of-fraction": (["best-of-type"], [PLAIN, {"best_of": 1.5}]), "best-of-nan": (["best-of-type", "nan"], [{"best_of": float("nan")}]),
+    "best-of-fraction-beam": (["best-of-type"], [BEAM_2 | {"best_of": 1.5}]), "best-of-nan-greedy": (["best-of-type", "nan"], [GREEDY | {"best_of": float("nan")}]),
+    "best-of-true": (["type"], [{"best_of": True}]), "greedy-two": (["argument"], [GREEDY | {"n": 2}]), "best-of": ([], [{"best_of": 4, "n": 2}]),
 }
 TEXTS = {f"{key.replace('_', '-')}-text": {key: "0.5"} for key in (T, K, P, M, R, F, S)}
 
 
 def constructed(reading, endpoint, request):
     found = vllm.effective(reading, endpoint, request)
-    return vllm.construct(reading, {key: value for key, (value, _) in found.items()})
+    return vllm.construct_at(reading, endpoint, {key: value for key, (value, _) in found.items()})
 
 
 def path_case(identity, flags, reading, server, batch):
@@ -230,7 +241,7 @@ def effective_case(identity, flags, reading, endpoint, request):
 
     def route():
         found.update(vllm.effective(reading, endpoint, request))
-        made = vllm.construct(reading, {key: value for key, (value, _) in found.items()})
+        made = vllm.construct_at(reading, endpoint, {key: value for key, (value, _) in found.items()})
         return vllm.path_of_batch(reading, SERVER, [made])
 
     result = outcome(route)
@@ -245,7 +256,8 @@ def effective_cases(reading, endpoint):
     for name, (flags, request) in arguments(reading).items():
         # of a key that the endpoint lacks, its schema says more than is told here
         if not set(request) & set(vllm.ABSENT[endpoint]):
-            yield effective_case(name, flags + ["endpoint-default"] * (not request), reading, endpoint, request)
+            more = ["endpoint-default"] * (not request) + ["demonstration"] * (reading == "upstream" and endpoint == "generate" and "argument" in flags)
+            yield effective_case(name, flags + more, reading, endpoint, request)
 
 
 def normalize_case(identity, flags, reading, changes):
@@ -326,7 +338,7 @@ def request_lines(reading):
                 request, found = merged(axis[i] for axis, i in zip(STATES, index)), {}
                 try:
                     found = vllm.effective(reading, endpoint, request)
-                    made = vllm.construct(reading, {key: value for key, (value, _) in found.items()})
+                    made = vllm.construct_at(reading, endpoint, {key: value for key, (value, _) in found.items()})
                     result = told(vllm.path_of_batch(reading, server, [made]))
                 except Refused as refused:
                     result = f"{refused.status} {refused.text}"

@@ -18,6 +18,8 @@ extern "C" {
 #endif
 /* For all launches from now on. Launches are made by one thread at a time. */
 void shim_schedule(enum shim_order order, uint64_t seed);
+/* Calls of the runtime so far that take or give back memory, or wait for the device. */
+unsigned long shim_waits_made(void);
 #ifdef __cplusplus
 }
 #endif

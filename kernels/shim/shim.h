@@ -19,12 +19,21 @@
 #define __device__
 #define __host__
 #define __launch_bounds__(...)
+#define __noinline__ __attribute__((noinline))
+#define __threadfence() ((void)0) /* blocks run one after another */
 
 #define SHIM_WARP 32u
 #define SHIM_THREADS_MAX 1024u
 #define SHIM_GUARD_BYTES 128
 #define SHIM_GUARD 0x9d
 #define SHIM_FILL 0xa5
+
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
 
 struct shim_index {
     unsigned x, y, z;

@@ -66,7 +66,7 @@ struct bench_comparison bench_compare_ratios(const double *ratios, size_t sessio
 }
 
 struct bench_comparison bench_compare(const struct bench *bench, const struct bench_point *point,
-                                      size_t cells, double limit)
+                                      size_t cells, double limit, bool cpu)
 {
     const struct bench_series *a = &point->series[0], *b = &point->series[1];
     const size_t sessions = a->sessions < b->sessions ? a->sessions : b->sessions, calls = bench->plan->calls,
@@ -78,7 +78,7 @@ struct bench_comparison bench_compare(const struct bench *bench, const struct be
         return settled(none, BENCH_UNCLEAR, "not both were timed");
     if (!a->of[BENCH_SYNC] != !b->of[BENCH_SYNC])
         return settled(none, BENCH_UNCLEAR, "one queues its calls on a device, the other does not");
-    const enum bench_figure figure = bench_step(a);
+    const enum bench_figure figure = cpu ? BENCH_CPU : bench_step(a);
     double *ratios = calloc(sessions * blocks, sizeof *ratios);
     if (!ratios)
         abort();

@@ -32,9 +32,9 @@ struct bench_comparison {
 };
 
 /* The first contestant against the second at one point, one of `cells`. limit: a ratio such as 1.05 that must not be
- * exceeded, or 0. */
+ * exceeded, or 0. cpu: by what the processes used of their cores, not by the time that passed. */
 struct bench_comparison bench_compare(const struct bench *bench, const struct bench_point *point,
-                                      size_t cells, double limit);
+                                      size_t cells, double limit, bool cpu);
 /* The same of ratios[sessions][pairs], for tests. */
 struct bench_comparison bench_compare_ratios(const double *ratios, size_t sessions, size_t pairs,
                                              size_t cells, double limit);

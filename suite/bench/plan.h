@@ -32,6 +32,7 @@ struct bench_cell {
     uint32_t copies;                      /* rows a request: what n and best_of make of it in a decode step */
     uint32_t samples;                     /* tokens drawn of each row: best_of in the prompt's step */
     const struct bench_cell *over;        /* the cell it is held against, or NULL */
+    char series[64]; /* cells of one series are fitted together, time against 8 N V; "": none */
 };
 
 /* An action and the two cells that show what it does. */

@@ -157,8 +157,8 @@ int bench_cell_read(const struct bench_plan *plan, struct bench_cell *cell, cons
     static const char *const about_rule[] = {"name", "table", "batches", "temperature", NULL};
     static const char *const about_parameters[] = {"name",       "table",   "batches",   "temperature",
                                                    "parameters", "history", "neighbour", "copies",
-                                                   "samples",    "over",    NULL};
-    const char *name;
+                                                   "samples",    "over",    "series",    NULL};
+    const char *name, *series = "";
     *cell = (struct bench_cell){.copies = 1, .samples = 1};
     cell->neighbour.parameters = law_parameters_none();
     if (json_known_keys(at, plan->about == BENCH_ABOUT_RULE ? about_rule : about_parameters, trouble) ||
@@ -166,8 +166,14 @@ int bench_cell_read(const struct bench_plan *plan, struct bench_cell *cell, cons
         read_batches(cell, at, trouble) || read_ask(plan, &cell->ask, at, cell->table->vocab, trouble) ||
         read_forks(cell, at, trouble) ||
         (json_has(at, "neighbour") && read_neighbour(plan, cell, at, trouble)) ||
-        (json_has(at, "over") && bench_cell_named(plan, at, "over", &cell->over, trouble)))
+        (json_has(at, "over") && bench_cell_named(plan, at, "over", &cell->over, trouble)) ||
+        (json_has(at, "series") && json_string(at, "series", &series, trouble)))
         return -1;
+    if (*series && !json_is_name(series, sizeof cell->series))
+        return json_trouble(at, trouble, "\"series\" must be " JSON_NAME_RULE);
+    if (cell->over && cell->over->table != cell->table)
+        return json_trouble(at, trouble, "\"over\" must be a cell of the same table");
+    memcpy(cell->series, series, strlen(series) + 1);
     if (!json_is_name(name, sizeof cell->name))
         return json_trouble(at, trouble, "\"name\" must be " JSON_NAME_RULE);
     for (size_t i = 0; i < plan->cells; i++)

@@ -215,7 +215,6 @@ static void claim(const struct bench_report *report, const struct bench_point *p
 void bench_report_claimed(const struct bench_report *report)
 {
     const struct bench *bench = report->bench;
-    putchar('\n');
     for (size_t p = 0; p < bench->points; p++)
         for (size_t c = 0; c < bench->contestants; c++) {
             if (report->comparison && c == 0 && bench->contestants == 2)
@@ -228,13 +227,15 @@ void bench_report_claimed(const struct bench_report *report)
 void bench_report_comparison(const struct bench_report *report)
 {
     const struct bench *bench = report->bench;
-    struct grid grid = grid_new(6);
-    static const char *const heads[] = {"cell", "verdict", "ratio [1]/[2]", "interval", "pairs", "because"};
-    for (size_t i = 0; i < 6; i++)
+    struct grid grid = grid_new(7);
+    static const char *const heads[] = {"cell",     "figure", "verdict", "ratio [1]/[2]",
+                                        "interval", "pairs",  "because"};
+    for (size_t i = 0; i < 7; i++)
         grid_add(&grid, "%s", heads[i]);
     for (size_t p = 0; p < bench->points; p++) {
         const struct bench_comparison *comparison = &report->comparison[p];
         grid_add(&grid, "%s", bench->point[p].name);
+        grid_add(&grid, "%s", comparison->compared ? bench_figure_names[comparison->figure] : "-");
         grid_add(&grid, "%s", bench_verdict_names[comparison->verdict]);
         grid_add(&grid, comparison->compared ? "%.3f" : "-", comparison->ratio);
         grid_add(&grid, comparison->compared ? "%.3f to %.3f" : "-", comparison->interval.low,
@@ -243,6 +244,6 @@ void bench_report_comparison(const struct bench_report *report)
         grid_add(&grid, "%s", comparison->why);
     }
     putchar('\n');
-    grid_print(&grid, 6, report->markdown);
+    grid_print(&grid, 7, report->markdown);
     grid_free(&grid);
 }

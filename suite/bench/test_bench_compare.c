@@ -49,14 +49,15 @@ static void equal_samplers(void **state)
     (void)state;
     static const struct {
         double noise, bias;
-    } worlds[] = {{0.003, 0}, {0.01, 0}, {0.03, 0}, {0.1, 0}, {0.3, 0}, {0.003, 0.01}, {0.01, 0.01}, {0.03, 0.01}};
+    } worlds[] = {{0.003, 0}, {0.01, 0},     {0.03, 0},    {0.1, 0},
+                  {0.3, 0},   {0.003, 0.01}, {0.01, 0.01}, {0.03, 0.01}};
     for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++) {
         unsigned verdicts[4];
         counted(1, worlds[w].noise, worlds[w].bias, verdicts);
         const unsigned wrong = verdicts[BENCH_FASTER] + verdicts[BENCH_SLOWER];
         if (wrong > RUNS / 400)
-            fail_msg("noise %g, bias %g: %u of %d runs of equal samplers told apart", worlds[w].noise, worlds[w].bias,
-                     wrong, RUNS);
+            fail_msg("noise %g, bias %g: %u of %d runs of equal samplers told apart", worlds[w].noise,
+                     worlds[w].bias, wrong, RUNS);
         if (w == 0) /* and a quiet machine says so */
             assert_true(verdicts[BENCH_SAME] > RUNS * 99 / 100);
     }

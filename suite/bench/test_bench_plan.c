@@ -15,19 +15,24 @@
 #define GOLDEN SAMPLEGATE_SOURCE_DIR "/golden"
 
 static const char rule[] =
-    "{\"schema\": \"samplegate-bench-1\", \"name\": \"mine\", \"notes\": \"n\", \"seed\": \"7\", \"about\": \"rule\",\n"
-    "\"hands_over\": \"probabilities\", \"rules\": [\"multinomial\", \"race\"], \"warmup\": 3, \"calls\": 20, \"blocks\": 5,\n"
+    "{\"schema\": \"samplegate-bench-1\", \"name\": \"mine\", \"notes\": \"n\", \"seed\": \"7\", \"about\": "
+    "\"rule\",\n"
+    "\"hands_over\": \"probabilities\", \"rules\": [\"multinomial\", \"race\"], \"warmup\": 3, \"calls\": "
+    "20, \"blocks\": 5,\n"
     "\"sessions\": 2, \"tables\": [{\"name\": \"six\", \"kind\": \"flat\", \"vocab\": 6}],\n"
     "\"cells\": [{\"name\": \"a\", \"table\": \"six\", \"batches\": [1, 8], \"temperature\": 0.7}]}";
 static const char parameters[] =
-    "{\"schema\": \"samplegate-bench-1\", \"name\": \"mine\", \"notes\": \"n\", \"seed\": \"7\", \"about\": \"parameters\",\n"
+    "{\"schema\": \"samplegate-bench-1\", \"name\": \"mine\", \"notes\": \"n\", \"seed\": \"7\", \"about\": "
+    "\"parameters\",\n"
     "\"hands_over\": \"logits\", \"warmup\": 3, \"calls\": 20, \"blocks\": 5, \"sessions\": 2,\n"
     "\"tables\": [{\"name\": \"six\", \"kind\": \"flat\", \"vocab\": 6}],\n"
     "\"cells\": [{\"name\": \"plain\", \"table\": \"six\", \"batches\": [1, 9], \"temperature\": 0},\n"
-    "{\"name\": \"noisy\", \"table\": \"six\", \"batches\": [4], \"copies\": 2, \"samples\": 3, \"over\": \"plain\",\n"
+    "{\"name\": \"noisy\", \"table\": \"six\", \"batches\": [4], \"copies\": 2, \"samples\": 3, \"over\": "
+    "\"plain\", \"series\": \"s\",\n"
     "\"history\": {\"prompt\": 5, \"output\": 2}, \"parameters\": {\"presence_penalty\": 0.5},\n"
     "\"neighbour\": {\"one_in\": 2, \"parameters\": {\"top_k\": 3}}}],\n"
-    "\"remedies\": [{\"action\": \"quiet\", \"costs\": \"nothing\", \"from\": \"noisy\", \"to\": \"plain\"}]}";
+    "\"remedies\": [{\"action\": \"quiet\", \"costs\": \"nothing\", \"from\": \"noisy\", \"to\": "
+    "\"plain\"}]}";
 
 static char path[] = "/tmp/samplegate-bench-XXXXXX";
 
@@ -65,7 +70,7 @@ static void shipped_plans(void **state)
         const char *name;
         enum bench_about about;
         size_t cells;
-    } shipped[] = {{"bench-38117", BENCH_ABOUT_RULE, 2}};
+    } shipped[] = {{"bench-38117", BENCH_ABOUT_RULE, 2}, {"bench-vllm-0.5.0", BENCH_ABOUT_PARAMETERS, 24}};
     for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
         struct bench_plan plan;
         struct trouble trouble = {0};
@@ -111,6 +116,8 @@ static void everything_is_read(void **state)
     const struct bench_cell *plain = &plan.cell[0], *noisy = &plan.cell[1];
     assert_true(bench_greedy(plain) && !bench_greedy(noisy));
     assert_ptr_equal(noisy->over, plain);
+    assert_string_equal(noisy->series, "s");
+    assert_string_equal(plain->series, "");
     assert_int_equal(bench_rows(noisy, 4), 8);
     assert_int_equal(bench_draws(noisy, 4), 24);
     assert_int_equal(bench_neighbours(noisy, 4), 4);
@@ -138,7 +145,8 @@ static void refusals(void **state)
          "temperature 0 is greedy: an argmax, which never calls the drawing rule"},
         {rule, "\"temperature\": 0.7", "\"temperature\": -1", "temperature: must be from 0"},
         {rule, "\"temperature\": 0.7", "\"parameters\": {}", "parameters"},
-        {rule, "\"rules\": [\"multinomial\", \"race\"], ", "", "\"rules\" is for a plan that is about the rule"},
+        {rule, "\"rules\": [\"multinomial\", \"race\"], ", "",
+         "\"rules\" is for a plan that is about the rule"},
         {rule, "\"race\"", "\"multinomial\"", "\"multinomial\" is there already"},
         {rule, "[1, 8]", "[8, 1]", "sizes must rise"},
         {rule, "[1, 8]", "[]", "must have 1 to 8 sizes, has 0"},
@@ -148,7 +156,9 @@ static void refusals(void **state)
         {rule, "\"sessions\": 2", "\"sessions\": 0", "sessions: must be an integer from 1"},
         {rule, "\"sessions\": 2", "\"session\": 2", "session"},
         {parameters, "\"hands_over\": \"logits\"", "\"hands_over\": \"probabilities\"", "hands over logits"},
-        {parameters, "\"over\": \"plain\"", "\"over\": \"noisy\"", "names none of the cells so far; there are: plain"},
+        {parameters, "\"over\": \"plain\"", "\"over\": \"noisy\"",
+         "names none of the cells so far; there are: plain"},
+        {parameters, "\"series\": \"s\"", "\"series\": \"s t\"", "\"series\" must be"},
         {parameters, "\"one_in\": 2", "\"one_in\": 2, \"rows\": 1", "needs \"rows\""},
         {parameters, "\"one_in\": 2, ", "", "needs \"rows\""},
         {parameters, "\"top_k\": 3", "\"top_k\": 0", "\"top_k\" has a value that no sampler may accept"},
@@ -180,7 +190,7 @@ static void unknown_plan(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shipped_plans),      cmocka_unit_test(as_published),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shipped_plans), cmocka_unit_test(as_published),
                                        cmocka_unit_test(everything_is_read), cmocka_unit_test(refusals),
                                        cmocka_unit_test(unknown_plan)};
     return cmocka_run_group_tests(tests, make_file, drop_file);

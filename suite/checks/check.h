@@ -87,12 +87,15 @@ struct statistic {
 struct evidence {
     struct statistic *statistic;
     size_t count;
+    char damaged
+        [256]; /* an expectation that was there when the script was built cannot be read: nothing is judged */
 };
 
 /* A zeroed statistic of `check` appended to the list; the pointer is valid until the next call. */
 struct statistic *evidence_add(struct evidence *evidence, const struct check *check, const char *name);
 /* The statistic of the same check and name, or NULL. */
 struct statistic *evidence_find(const struct evidence *evidence, const struct statistic *like);
+void evidence_damaged(struct evidence *evidence, const char *why);
 void evidence_free(struct evidence *evidence);
 
 struct check {

@@ -216,8 +216,12 @@ void check_questions(const struct check *check, const struct check_input *in, st
     struct golden_outcome outcome;
     if (!claims_read(&hearing.claims, in->sut) || !golden_of(in->cell, hear, &golden))
         return; /* the script was built, so this cannot be */
-    golden_walk(in->plan->golden_dir, &golden, &hearing, &outcome);
+    int failed = golden_walk(in->plan->golden_dir, &golden, &hearing, &outcome);
     json_close(&hearing.answers);
+    if (failed) {
+        evidence_damaged(evidence, outcome.damaged.text);
+        return;
+    }
     struct statistic *statistic = evidence_add(evidence, check, "cases");
     statistic->tail = (struct tail){1, 1};
     statistic->value = (double)(hearing.cases - hearing.unsupported - hearing.wrong);

@@ -410,29 +410,3 @@ bool check_selected(const struct check *check, const char *prefix)
     return length == 0 || prefix[length - 1] == '.' || check->key[length] == '\0' ||
            check->key[length] == '.';
 }
-
-struct statistic *evidence_add(struct evidence *evidence, const struct check *check, const char *name)
-{
-    struct statistic *grown = realloc(evidence->statistic, (evidence->count + 1) * sizeof *grown);
-    if (!grown)
-        abort();
-    evidence->statistic = grown;
-    struct statistic *statistic = &grown[evidence->count++];
-    *statistic = (struct statistic){.check = check};
-    strncpy(statistic->name, name, sizeof statistic->name - 1);
-    return statistic;
-}
-
-struct statistic *evidence_find(const struct evidence *evidence, const struct statistic *like)
-{
-    for (size_t s = 0; s < evidence->count; s++)
-        if (evidence->statistic[s].check == like->check && !strcmp(evidence->statistic[s].name, like->name))
-            return &evidence->statistic[s];
-    return NULL;
-}
-
-void evidence_free(struct evidence *evidence)
-{
-    free(evidence->statistic);
-    *evidence = (struct evidence){0};
-}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "suite/bench/report.h"
 #include "suite/cli/cli.h"
@@ -14,7 +15,7 @@ struct arguments {
     struct bench_options options;
     long calls, warmup, sessions; /* 0 (warmup -1): the plan's */
     double claimed, limit;
-    bool allow_unclear, json, markdown;
+    bool cpu, allow_unclear, json, markdown;
 };
 
 enum {
@@ -27,6 +28,7 @@ enum {
     KEY_SESSIONS,
     KEY_CLAIMED,
     KEY_LIMIT,
+    KEY_CPU,
     KEY_ALLOW,
     KEY_JSON,
     KEY_MARKDOWN
@@ -54,6 +56,11 @@ static const struct argp_option options[] = {
      "With --vs: exit 1 if the sampler takes more than so many times the other's time, 3 if that is unclear, "
      "0 if it "
      "does not",
+     0},
+    {"cpu", KEY_CPU, 0, 0,
+     "With --vs: compare what the processes used of their cores, not the time that passed; for machines that "
+     "others use, "
+     "too",
      0},
     {"allow-inconclusive", KEY_ALLOW, 0, 0, "Exit 0 where it is unclear", 0},
     {"out", 'o', "DIR", 0, "Write bench.json there", 0},
@@ -124,6 +131,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_LIMIT:
         arguments->limit = number(state, "fail-slower", text, 0, "a ratio such as 1.05,");
         break;
+    case KEY_CPU:
+        arguments->cpu = true;
+        break;
     case KEY_ALLOW:
         arguments->allow_unclear = true;
         break;
@@ -143,6 +153,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
             argp_error(state, "--vs holds one --sut against another; %zu were given", arguments->suts);
         if (arguments->limit > 0 && !arguments->vs)
             argp_error(state, "--fail-slower needs --vs SPEC: slower than what?");
+        if (arguments->cpu && !arguments->vs)
+            argp_error(state, "--cpu needs --vs SPEC: it says what is compared");
         if (arguments->json && arguments->markdown)
             argp_error(state, "--json and --markdown exclude each other");
         break;
@@ -187,26 +199,44 @@ static int load(struct bench_plan *plan, const struct arguments *arguments, stru
                        arguments->options.cells, names);
 }
 
-/* DIR/bench.json, whole or not at all. */
-static void write_json(const char *directory, const char *text, struct trouble *trouble)
+static void path_of(const char *directory, const char *suffix, char path[4096])
 {
-    char path[4096], partial[4110];
-    if (mkdir(directory, 0777) && errno != EEXIST) {
-        trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", directory, strerror(errno));
-        return;
-    }
-    snprintf(path, sizeof path, "%s/bench.json", directory);
-    snprintf(partial, sizeof partial, "%s.partial", path);
+    snprintf(path, 4096, "%.4000s/bench.json%s", directory, suffix);
+}
+
+/* Before an hour of measuring: can DIR/bench.json be written? */
+static int out_prepare(const char *directory, struct trouble *trouble)
+{
+    char partial[4096];
+    path_of(directory, ".partial", partial);
+    if (mkdir(directory, 0777) && errno != EEXIST)
+        return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", directory, strerror(errno));
+    FILE *file = fopen(partial, "we");
+    if (!file)
+        return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", partial, strerror(errno));
+    fclose(file);
+    unlink(partial);
+    return 0;
+}
+
+/* DIR/bench.json, whole or not at all. */
+static void out_write(const char *directory, const char *text, struct trouble *trouble)
+{
+    char path[4096], partial[4096];
+    path_of(directory, "", path);
+    path_of(directory, ".partial", partial);
     FILE *file = fopen(partial, "we");
     int failed = file ? 0 : errno;
-    if (file && (fprintf(file, "%s\n", text) < 0 || fflush(file)))
+    if (file && (fprintf(file, "%s\n", text) < 0 || fflush(file) || fsync(fileno(file))))
         failed = errno;
     if (file && fclose(file) && !failed)
         failed = errno;
     if (!failed && rename(partial, path))
         failed = errno;
-    if (failed)
+    if (failed) {
+        unlink(partial);
         trouble_set(trouble, EXIT_DAMAGED, "%s: the report cannot be written: %s", path, strerror(failed));
+    }
 }
 
 /* The exit code, and the verdict's word. */
@@ -257,7 +287,8 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
         if (!comparison)
             abort();
         for (size_t p = 0; p < bench->points; p++)
-            comparison[p] = bench_compare(bench, &bench->point[p], bench->points, arguments->limit);
+            comparison[p] =
+                bench_compare(bench, &bench->point[p], bench->points, arguments->limit, arguments->cpu);
         report.comparison = comparison;
     }
     const char *word;
@@ -270,19 +301,19 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
         puts(text);
     } else {
         bench_report_head(&report);
-        bench_report_times(&report);
-        if (bench->plan->about == BENCH_ABOUT_PARAMETERS)
-            bench_report_parameters(&report);
+        (bench->plan->about == BENCH_ABOUT_RULE ? bench_report_times : bench_report_parameters)(&report);
         if (comparison)
             bench_report_comparison(&report);
+        puts(arguments->markdown ? "\n```" : "");
         if (arguments->claimed > 0)
             bench_report_claimed(&report);
-        putchar('\n');
         bench_report_missing(&report);
         printf("%s, %.0f s\n", word, bench->seconds);
+        if (arguments->markdown)
+            puts("```");
     }
     if (arguments->out)
-        write_json(arguments->out, text, &trouble);
+        out_write(arguments->out, text, &trouble);
     free(text);
     cJSON_Delete(json);
     free(comparison);
@@ -315,6 +346,7 @@ int cli_bench(int argc, char **argv)
     int failed = load(&plan, &arguments, &trouble), exit;
     for (size_t i = 0; i < arguments.suts && !failed; i++)
         failed = spec_parse(&specs[i], arguments.sut[i], &trouble);
+    failed = failed || (arguments.out && out_prepare(arguments.out, &trouble));
     const struct machine before = machine_look();
     if (failed || bench_run(&bench, &plan, specs, arguments.suts, &arguments.options, &trouble))
         exit = cli_trouble(&trouble);

@@ -60,15 +60,15 @@ static const struct {
     {"{\"endpoint\": \"chat\", \"body\": {}, \"arrival\": 1}",
      "r.jsonl:2: arrival: given here and not before; accepted: on every line or on none"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"arrival\": -1}",
-     "r.jsonl:2: arrival: must be a number of seconds from 0, is -1"},
+     "r.jsonl:2: arrival: must be a number of seconds from 0 to 1e18, is -1"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"arrival\": NaN}",
-     "r.jsonl:2: arrival: must be a number of seconds from 0, is NaN"},
+     "r.jsonl:2: arrival: must be a number of seconds from 0 to 1e18, is NaN"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"finish\": 1}",
      "r.jsonl:2: \"finish\" needs \"arrival\" beside it"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"arrival\": 2, \"finish\": 1}",
      "r.jsonl:2: finish: 1 is before the arrival, 2"},
     {"{\"endpoint\": \"chat\", \"body\": {}, \"prompt_tokens\": 1.5}",
-     "r.jsonl:2: prompt_tokens: must be a whole number of tokens from 0, is 1.5"},
+     "r.jsonl:2: prompt_tokens: must be a whole number of tokens from 0 to 999999999, is 1.5"},
     {"{\"endpoint\": \"chat\", \"body\": {\"x\": \"\xff\"}}",
      "r.jsonl:2:37: byte 0xff is not valid UTF-8 here"},
 };
@@ -120,7 +120,12 @@ static void files_and_options_that_are_wrong(void **state)
         {"--server told.json --log qwen3.json", "the model's defaults are given twice"},
         {"--generation-config qwen3.json --log qwen3.json", "the model's defaults are given twice"},
         {"--log none.log", "none.log: cannot be read"},
+        {"--generation-config pipe", "pipe: cannot be read: it is no regular file"},
+        {"--server pipe", "pipe: cannot be read: it is no regular file"},
+        {"--generation-config twice.json", "twice.json:1:15: key \"top_k\" is already in this object"},
     };
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    write_text("twice.json", "{\"top_k\": 20, \"top_k\": 30}");
     write_text("list.json", "[]");
     write_text("word.json", "{\"sampling\": \"openai\"}");
     write_text("told.json", "{\"generation_config\": {\"top_k\": 20}}");
@@ -136,6 +141,98 @@ static void files_and_options_that_are_wrong(void **state)
     child_usage("--as: 'article' is unknown; accepted: article-port, article-prose, upstream");
     child_start("exec \"$B\"/samplegate route --engine sglang-0.5.20 r.jsonl");
     child_usage("unexpected argument 'r.jsonl'");
+}
+
+/* Whatever the file holds there reaches the engine, which says what it makes of it. */
+static void wrong_types_in_the_models_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config, *words;
+    } wrong[] = {
+        {"{\"top_k\": \"20\"}", "HTTP 500: top_k must be a number, is a string"},
+        {"{\"top_k\": {\"float\": \"5\"}}", "HTTP 500: top_k must be a number, is an object"},
+        {"{\"temperature\": [1]}", "HTTP 500: temperature must be a number, is an array"},
+        {"{\"top_p\": -1}", "HTTP 400: top_p must be in (0, 1], got -1.0."},
+        {"{\"min_p\": true}", "filtered\n"},
+        {"{\"top_k\": null}", "gumbel\n"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        write_text("wrong.json", wrong[i].config);
+        route("sglang-0.5.20", "--generation-config wrong.json", CHAT("a", ""));
+        answered(0);
+        child_says(child.out, wrong[i].words);
+    }
+    child_start("exec bash -c '\"$B\"/samplegate route --engine sglang-0.5.20 --generation-config <(echo "
+                "\"{\\\"top_k\\\": "
+                "5}\")'");
+    answered(0);
+    child_says(child.out, ": top_k 5\n");
+}
+
+/* Names and values come from clients: a terminal obeys none of them. */
+static void nothing_is_printed_that_a_terminal_obeys(void **state)
+{
+    (void)state;
+    write_text("switch.json", "{\"switch\": \"\\u001b[2J\\u009b\"}");
+    write_text("keys.json", "{\"temperature\": \"\\u001b[31m\\n\"}");
+    for (int i = 0; i < 2; i++) {
+        route("sglang-0.5.20", i ? "--server switch.json" : "--generation-config keys.json",
+              CHAT("a\\u001b[2J\\u0007\\n\\u009b\\u007f", ", \"top_p\": \"\\u001b[31m\\n\\u0085\"")
+                  CHAT("b\\u001b", ", \"top_k\": \"\\u001b\""));
+        answered(0);
+        for (const char *c = child.out; *c; c++)
+            if (((unsigned char)*c < ' ' && *c != '\n') || *c == '\x7f' ||
+                (*c == '\xc2' && (unsigned char)c[1] < 0xa0))
+                fail_msg("byte 0x%02x in\n%s", (unsigned char)*c, child.out);
+        child_says(child.out, "a [2J");
+    }
+    child_start("exec \"$B\"/samplegate cost --engine vllm-0.5.0 --vocab 10 --requests r.jsonl");
+    child_wait();
+    if (strchr(child.err, '\x1b') || strchr(child.out, '\x1b'))
+        fail_msg("an escape in\n%s%s", child.out, child.err);
+}
+
+/* Who does not read on is not waited for: the trace is not read to its end. */
+static void a_closed_pipe_ends_it(void **state)
+{
+    (void)state;
+    child_start("yes '"
+                "{\"endpoint\": \"chat\", \"body\": {}}"
+                "' | \"$B\"/samplegate route --engine sglang-0.5.20 "
+                "--requests - --json 2>said | head -n 1; grep -q Broken.pipe said");
+    answered(0);
+    child_says(child.out, "{\"id\":\"1\",\"rows\":1,");
+    child_start("exec \"$B\"/samplegate route --engine sglang-0.5.20 >/dev/full");
+    child_refused(99, "standard output: the report cannot be written: No space left on device");
+    child_start("exec \"$B\"/samplegate route --engine sglang-0.5.20 >&-");
+    child_refused(99, "standard output: the report cannot be written");
+}
+
+static void extreme_lines(void **state)
+{
+    (void)state;
+    child_start(
+        "{ printf '{\"endpoint\":\"chat\",\"id\":\"'; head -c 10000000 /dev/zero | tr '\\0' x; printf "
+        "'\",\"body\":{\"top_p\":0.5}}\\n'; } >long.jsonl; exec \"$B\"/samplegate route --engine "
+        "sglang-0.5.20 "
+        "--requests long.jsonl");
+    answered(0);
+    child_says(child.out, "xxx chat        filtered\n");
+    child_start(
+        "{ printf '{\"endpoint\":\"chat\",\"body\":{\"a\":'; head -c 100000 /dev/zero | tr '\\0' '['; } "
+        ">deep.jsonl; exec \"$B\"/samplegate route --engine sglang-0.5.20 --requests deep.jsonl");
+    child_refused(2, "deep.jsonl:1:94: nested deeper than 64");
+    child_start("printf '{\"endpoint\":\"chat\",\"body\":{}}\\0\\n' >nul.jsonl; exec \"$B\"/samplegate route "
+                "--engine "
+                "sglang-0.5.20 --requests nul.jsonl");
+    child_refused(2, "nul.jsonl:1:30: expected nothing after the value, found byte 0x00");
+    route("sglang-0.5.20", "", AT("a", 1e18, 1e19, ""));
+    child_refused(2, "r.jsonl:1: finish: must be a number of seconds from 0 to 1e18, is 1e19");
+    route("sglang-0.5.20", "",
+          CHAT("a", ", \"n\": 2147483647") CHAT("b", ", \"top_k\": 1e999, \"seed\": 1e999"));
+    answered(0);
+    child_says(child.out, "; 2147483647 rows: 2147483647 sequences\n");
 }
 
 /* What was routed so far is said. */
@@ -154,6 +251,14 @@ static void an_interrupt_keeps_what_was_routed(void **state)
     close(fd);
     child_says(child.out, "sglang-0.5.20 as upstream: 2 requests until it was interrupted\n");
     child_says(child.out, "over time: 10.000 s with requests, 2.000 s idle");
+    child_start("exec \"$B\"/samplegate route --engine sglang-0.5.20 --requests traffic"); /* nobody writes */
+    child_pause(300);
+    assert_int_equal(kill(child.pid, SIGINT), 0);
+    answered(130);
+    child_start("exec \"$B\"/samplegate judge traffic");
+    child_pause(300);
+    assert_int_equal(kill(child.pid, SIGINT), 0);
+    child_refused(130, "traffic: interrupted");
 }
 
 int main(void)
@@ -162,6 +267,10 @@ int main(void)
         cmocka_unit_test(logs_say_what_was_merged),
         cmocka_unit_test(bad_lines_are_refused_by_place),
         cmocka_unit_test(files_and_options_that_are_wrong),
+        cmocka_unit_test(wrong_types_in_the_models_file),
+        cmocka_unit_test(nothing_is_printed_that_a_terminal_obeys),
+        cmocka_unit_test(a_closed_pipe_ends_it),
+        cmocka_unit_test(extreme_lines),
         cmocka_unit_test(an_interrupt_keeps_what_was_routed),
     };
     return cmocka_run_group_tests_name("cli/route input", tests, route_setup, child_sweep);

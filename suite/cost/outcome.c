@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "suite/json/utf8.h"
+#include "suite/trouble.h"
+
 const char *const cost_pass_flag[] = {"do_penalties", "do_top_p_top_k", "do_min_p"};
 
 unsigned cost_mask(const struct engine_flags *flags)
@@ -43,6 +46,8 @@ const char *cost_refusal(const struct cost_outcome *outcome, char text[TALLY_TEX
         snprintf(text, TALLY_TEXT, "HTTP %d: %s", outcome->refusal.status, outcome->refusal.text);
     else
         snprintf(text, TALLY_TEXT, "fails in the step, for its whole batch: %s", outcome->refusal.text);
+    utf8_force(text); /* it holds what was sent, and may be cut */
+    trouble_flatten(text);
     return text;
 }
 

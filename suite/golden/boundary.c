@@ -9,8 +9,7 @@
 #include "suite/golden/boundary_case.h"
 #include "suite/golden/outcome.h"
 
-/* fp32 logits of a few units, softmaxed; the oracle is in double, the golden has 15 digits. */
-#define KERNELS_TOLERANCE 1e-5
+/* The oracle is in double, the golden has 15 digits. */
 #define ORACLE_TOLERANCE 1e-12
 
 static const char *const group_keys[] = {NULL};
@@ -144,62 +143,13 @@ static void ask_oracle(const struct boundary_case *of, const struct law_filter *
         answer->logit[i] = logits[answer->id[i]];
 }
 
-/* The first thing in which two answers differ, in words; false: none. */
-struct difference {
-    char field[64], golden[256], ours[256];
-};
-
-static void ids_in_words(const struct boundary_answer *answer, char *text, size_t bytes)
-{
-    size_t used = 0;
-    snprintf(text, bytes, answer->kept ? "" : "none");
-    for (size_t i = 0; i < answer->kept && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%d", i ? " " : "", answer->id[i]);
-}
-
-static bool figures_differ(const char *what, const struct boundary_answer *golden, const double *expected,
-                           const double *computed, double tolerance, double floor,
-                           struct difference *difference)
-{
-    for (size_t i = 0; i < golden->kept; i++)
-        if (!(fabs(expected[i] - computed[i]) <= tolerance * (fabs(expected[i]) + floor)) &&
-            !isnan(expected[i])) {
-            snprintf(difference->field, sizeof difference->field, "%s of id %d", what, golden->id[i]);
-            snprintf(difference->golden, sizeof difference->golden, "%.14e", expected[i]);
-            snprintf(difference->ours, sizeof difference->ours, "%.14e", computed[i]);
-            return true;
-        }
-    return false;
-}
-
-static bool differs(const struct boundary_answer *golden, const struct boundary_answer *ours,
-                    double tolerance, struct difference *difference)
-{
-    const char *expected = golden->refused ? golden->refused : "no refusal";
-    const char *computed = ours->refused ? ours->refused : "no refusal";
-    if (strcmp(expected, computed) != 0) {
-        snprintf(difference->field, sizeof difference->field, "refused");
-        snprintf(difference->golden, sizeof difference->golden, "%s", expected);
-        snprintf(difference->ours, sizeof difference->ours, "%s", computed);
-        return true;
-    }
-    if (golden->kept != ours->kept || memcmp(golden->id, ours->id, golden->kept * sizeof *golden->id) != 0) {
-        snprintf(difference->field, sizeof difference->field, "kept");
-        ids_in_words(golden, difference->golden, sizeof difference->golden);
-        ids_in_words(ours, difference->ours, sizeof difference->ours);
-        return true;
-    }
-    return figures_differ("mass", golden, golden->mass, ours->mass, tolerance, 0, difference) ||
-           figures_differ("logit", golden, golden->logit, ours->logit, tolerance, 1, difference);
-}
-
 static int compare(const struct golden_case *this, const char *rule, const struct boundary_answer *golden,
                    const struct boundary_answer *kernels, const struct boundary_answer *oracle)
 {
-    struct difference by_kernels, by_oracle;
-    bool kernels_differ = differs(golden, kernels, KERNELS_TOLERANCE, &by_kernels);
-    bool oracle_differs = differs(golden, oracle, ORACLE_TOLERANCE, &by_oracle);
-    const struct difference *difference = oracle_differs ? &by_oracle : &by_kernels;
+    struct boundary_difference by_kernels, by_oracle;
+    bool kernels_differ = boundary_differs(golden, kernels, BOUNDARY_FP32_TOLERANCE, &by_kernels);
+    bool oracle_differs = boundary_differs(golden, oracle, ORACLE_TOLERANCE, &by_oracle);
+    const struct boundary_difference *difference = oracle_differs ? &by_oracle : &by_kernels;
     char field[160], ours[400];
     if (!kernels_differ && !oracle_differs) {
         if (golden->exact == oracle->exact)

@@ -30,4 +30,19 @@ struct boundary_answer {
 /* The case's expectation for the rule of that name; NULL: the one that all rules share. *found: there is one. */
 int boundary_expectation(const struct json_cursor *at, const struct boundary_case *of, const char *rule,
                          bool *found, struct boundary_answer *answer, struct trouble *trouble);
+/* A record's answer: "refused", or "kept" and "mass" and, after penalties, "logits"; "said": the engine's own words. */
+int boundary_told(const struct json_cursor *at, const struct boundary_case *of,
+                  struct boundary_answer *answer, struct trouble *trouble);
+
+/* fp32 logits of a few units, softmaxed. */
+#define BOUNDARY_FP32_TOLERANCE 1e-5
+
+/* The first thing in which two answers differ, in words. */
+struct boundary_difference {
+    char field[64], golden[256], ours[256];
+};
+/* false: none. Masses within the tolerance of themselves, logits of themselves and 1; figures that the golden lacks are
+ * not compared. */
+bool boundary_differs(const struct boundary_answer *golden, const struct boundary_answer *ours,
+                      double tolerance, struct boundary_difference *difference);
 #endif

@@ -161,7 +161,7 @@ static const struct edit edits[] = {
     {DRAW, "[\"random_seed\",\"random_seed\"]", "[\"random_seed\",\"random\"]", "disagrees",
      "#seeded: draws: the golden has [\"random_seed\",\"random\"]"},
     {DRAW, "\"clone\"", "\"copy\"", "damaged", "steps[2]: must be \"read\", \"clone\" or parameters"},
-    {DRAW, "\"status\":400", "\"status\":500", "disagrees", "#cold: status: the golden has 500"},
+    {DRAW, "\"status\":500", "\"status\":400", "disagrees", "#cold: status: the golden has 400"},
     {DRAW, "\"draws\":[\"random_seed\",\"random_seed\"]", "\"error\":\"no\",\"status\":400", "disagrees",
      "#seeded: draws: the golden has none, this build computes [\"random_seed\""},
     {ROWS, "\"output\":[4,4]},{\"prompt\":[]", "\"output\":[4]},{\"prompt\":[]", "disagrees",

@@ -108,7 +108,7 @@ static const struct engine_golden engine_goldens[] = {
                   "\"read\"],"
                   "\"draws\":[\"random_seed\",\"random_seed\"]},"
                   "{\"id\":\"cold\",\"request\":{\"temperature\":-1},\"steps\":[\"read\"],"
-                  "\"error\":\"temperature must be non-negative, got -1.0.\",\"status\":400}]}]}\n",
+                  "\"error\":\"temperature must be non-negative, got -1.0.\",\"status\":500}]}]}\n",
      NULL, 2},
     {ROWS,
      VLLM("rows") "{\"id\":\"shifted\",\"server\":{\"vocab\":9},\"fixed\":false,\"groups\":["

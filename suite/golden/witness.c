@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite/golden/boundary_case.h"
 #include "suite/golden/questions.h"
 
 static const struct golden_check *const asked[] = {
@@ -16,11 +17,19 @@ static const struct golden_check *const asked[] = {
     &golden_predicate_draw,     &golden_predicate_rows,     &golden_predicate_candidates,
     &golden_predicate_products, &golden_defaults_effective, &golden_defaults_normalize,
     &golden_defaults_tensors,   &golden_defaults_products};
+/* Of the rules in golden/boundary/, an engine's own. */
+static const struct own_rule {
+    const char *engine, *rule;
+} own_rules[] = {{"vllm-0.5.0", "vllm-0.5.0"}};
+static const struct golden_check *const rows[] = {&golden_boundary_nucleus,   &golden_boundary_top_k,
+                                                  &golden_boundary_min_p,     &golden_boundary_combined,
+                                                  &golden_boundary_penalties, &golden_boundary_degenerate};
 #define ASKED (sizeof asked / sizeof *asked)
+#define ROWS (sizeof rows / sizeof *rows)
 
 struct hearing {
-    const char *engine;
-    struct json_cursor cases; /* of the record: {FILE: {ID: answer}} */
+    const char *engine, *rule; /* rule: NULL, its rows are not asked about */
+    struct json_cursor cases;  /* of the record: {FILE: {ID: answer}} */
     const char *wheel;
     size_t answers, not_asked, heard; /* heard: of the file in hand */
     struct golden_outcome *outcome;
@@ -63,6 +72,28 @@ static int same_product(const struct golden_case *this, const struct json_cursor
                                        : 0;
 }
 
+/* A row under the engine's rule. */
+static int same_row(const struct golden_case *this, const struct json_cursor *at)
+{
+    const struct hearing *hearing = this->context;
+    struct trouble *damaged = &this->outcome->damaged;
+    struct boundary_case of;
+    struct boundary_answer golden, told;
+    struct boundary_difference difference;
+    bool found = true;
+    int failed =
+        boundary_case_read(&of, &this->at, damaged) ||
+                boundary_expectation(&this->at, &of, hearing->rule, &found, &golden, damaged) ||
+                (found ? boundary_told(at, &of, &told, damaged)
+                       : json_trouble(&this->at, damaged, "\"expect\" lacks the rule %s", hearing->rule))
+            ? -1
+            : 0;
+    if (!failed && boundary_differs(&golden, &told, BOUNDARY_FP32_TOLERANCE, &difference))
+        failed = disagrees(this, difference.field, difference.golden, difference.ours);
+    boundary_case_free(&of);
+    return failed;
+}
+
 static int not_asked(const struct golden_case *this, const struct json_cursor *answer)
 {
     static const char *const keys[] = {"not_asked", NULL};
@@ -80,11 +111,11 @@ static int not_asked(const struct golden_case *this, const struct json_cursor *a
 static int hear(const struct golden_case *this, const void *shared)
 {
     struct hearing *hearing = this->context;
-    const struct golden_group *group = shared;
+    const struct golden_group *group = shared; /* NULL of rows */
     struct trouble *damaged = &this->outcome->damaged;
     struct json_cursor file, answer;
     char name[64];
-    if (group->reading != ENGINE_UPSTREAM || strcmp(group->engine->name, hearing->engine) != 0)
+    if (group && (group->reading != ENGINE_UPSTREAM || strcmp(group->engine->name, hearing->engine) != 0))
         return 0;
     snprintf(name, sizeof name, "%s/%s.json", this->check->family, this->check->check);
     if (!json_has(&hearing->cases, name) ||
@@ -98,6 +129,8 @@ static int hear(const struct golden_case *this, const void *shared)
     if (json_has(&answer, "not_asked"))
         return not_asked(this, &answer);
     hearing->answers++;
+    if (!group)
+        return same_row(this, &answer);
     if (strcmp(this->check->check, "products") == 0)
         return same_product(this, &answer);
     return golden_compare(this, group, answer.node, differs) ? -1 : 0;
@@ -135,16 +168,18 @@ static int read_head(struct hearing *hearing, const struct json_cursor *root, st
     static const char *const
         keys[] = {"schema", "engine", "wheel", "python", "packages", "stand_ins", "found", "cases", NULL},
         *const schemas[] = {"samplegate-witness-1", NULL}, *const of_wheel[] = {"file", "sha256", NULL};
-    const char *files[ASKED + 1], *const engines[] = {hearing->engine, NULL}, *text, *sha256;
-    char names[ASKED][64];
+    const char *files[ASKED + ROWS + 1], *const engines[] = {hearing->engine, NULL}, *text, *sha256;
+    char names[ASKED + ROWS][64];
     struct json_cursor wheel, array, object;
     size_t count;
     int only;
-    for (size_t i = 0; i < ASKED; i++) {
-        snprintf(names[i], sizeof names[i], "%s/%s.json", asked[i]->family, asked[i]->check);
+    const size_t known = hearing->rule ? ASKED + ROWS : ASKED;
+    for (size_t i = 0; i < known; i++) {
+        const struct golden_check *check = i < ASKED ? asked[i] : rows[i - ASKED];
+        snprintf(names[i], sizeof names[i], "%s/%s.json", check->family, check->check);
         files[i] = names[i];
     }
-    files[ASKED] = NULL;
+    files[known] = NULL;
     if (json_known_keys(root, keys, damaged) || json_one_of(root, "schema", schemas, &only, damaged) ||
         json_one_of(root, "engine", engines, &only, damaged) || json_object(root, "wheel", &wheel, damaged) ||
         json_known_keys(&wheel, of_wheel, damaged) || json_string(&wheel, "file", &hearing->wheel, damaged) ||
@@ -166,6 +201,9 @@ int golden_witness(const char *directory, const char *engine, struct golden_outc
     struct json_file file;
     char path[4096];
     *outcome = (struct golden_outcome){0};
+    for (size_t i = 0; i < sizeof own_rules / sizeof *own_rules; i++)
+        if (strcmp(own_rules[i].engine, engine) == 0)
+            hearing.rule = own_rules[i].rule;
     snprintf(path, sizeof path, "%s/witness/%s.json", directory, engine);
     if (!engine_find(engine))
         return trouble_set(&outcome->damaged, EXIT_DAMAGED, "%s: there is no engine \"%s\" here", path,
@@ -176,6 +214,8 @@ int golden_witness(const char *directory, const char *engine, struct golden_outc
     int failed = read_head(&hearing, &root, &outcome->damaged);
     for (size_t i = 0; i < ASKED && !failed; i++)
         failed = hear_file(&hearing, directory, asked[i]);
+    for (size_t i = 0; i < ROWS && !failed && hearing.rule; i++)
+        failed = hear_file(&hearing, directory, rows[i]);
     if (!failed && hearing.answers == 0)
         failed = json_trouble(&hearing.cases, &outcome->damaged, "has no answer: nothing would be compared");
     outcome->cases = hearing.answers;

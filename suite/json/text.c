@@ -2,9 +2,13 @@
 #include "suite/json/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <openssl/sha.h>
 
@@ -35,11 +39,42 @@ static char *read_stream(FILE *stream, size_t *bytes, const char **why)
     return text;
 }
 
+/* A descriptor that was handed over (`<(command)` of a shell, standard input), under whatever name. */
+static bool is_handed_over(const char *path)
+{
+    return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdin") ||
+           !strncmp(path, "/proc/self/fd/", 14);
+}
+
+/* Only what ends by itself: to open a named pipe, or a terminal, may wait for ever. -1: and why. */
+static int open_file(const char *path, const char **why)
+{
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &about)) {
+        *why = strerror(errno);
+    } else if (S_ISDIR(about.st_mode)) {
+        *why = strerror(EISDIR);
+    } else if (!S_ISREG(about.st_mode) && !is_handed_over(path)) {
+        *why = "it is no regular file";
+    } else {
+        fcntl(fd, F_SETFL, 0);
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 char *text_read(const char *path, size_t *bytes, const char **why)
 {
-    FILE *stream = fopen(path, "rb");
+    int fd = open_file(path, why);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "rb");
     if (!stream) {
-        *why = strerror(errno);
+        if (fd >= 0) {
+            *why = strerror(errno);
+            close(fd);
+        }
         return NULL;
     }
     char *text = read_stream(stream, bytes, why);

@@ -6,7 +6,8 @@
 #define TEXT_BYTES_MAX ((size_t)64 << 20) /* nothing we read is near it; /dev/zero is beyond it */
 
 /* The bytes of a file, with a NUL behind them that `bytes` does not count. NULL, and a reason in `why`, if it cannot be
- * opened or read, or is longer than TEXT_BYTES_MAX. Owned: free. */
+ * opened or read, is no regular file (a pipe is taken as /dev/fd/N or /dev/stdin only, never waited for under a name of its
+ * own), or is longer than TEXT_BYTES_MAX. Owned: free. */
 char *text_read(const char *path, size_t *bytes, const char **why);
 
 /* SHA-256 of data[bytes] in lower-case hexadecimal. */

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "suite/judge/worker.h"
+
 static const char *text(const struct frame *frame, const char *key)
 {
     const char *value = frame_get(frame, key);
@@ -63,6 +65,8 @@ static void note_early(struct recording *recording, const char *file, size_t fra
 static int read_file(struct recording *recording, const char *file, struct trouble *trouble)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC), failed = 0;
+    if (fd < 0 && errno == EINTR && worker_stop_all) /* of a named pipe it waits for who writes */
+        return trouble_set(trouble, EXIT_INTERRUPTED, "%s: interrupted", file);
     if (fd < 0)
         return trouble_set(trouble, EXIT_USAGE, "%s: %s", file, strerror(errno));
     note_early(recording, file, 0);

@@ -108,6 +108,19 @@ size_t script_unsupported(const struct script *script)
     return lines;
 }
 
+bool script_alike(const struct script *a, const struct script *b)
+{
+    if (a->lines != b->lines)
+        return false;
+    for (size_t i = 0; i < a->lines; i++) {
+        const struct script_line *x = &a->line[i], *y = &b->line[i];
+        if (strcmp(x->name, y->name) != 0 || x->draws != y->draws || x->rows != y->rows ||
+            x->columns != y->columns || x->questions != y->questions)
+            return false;
+    }
+    return true;
+}
+
 void script_address(struct script *script, const char *cell, int stage)
 {
     for (size_t i = 0; i < script->lines; i++) {

@@ -57,6 +57,8 @@ uint64_t script_draws(const struct script *script);
 /* How many of its lines were answered "unsupported". */
 size_t script_unsupported(const struct script *script);
 
+/* Both ask for as much, under the same names. */
+bool script_alike(const struct script *a, const struct script *b);
 /* Name the cell, stage and place of every line in its request. */
 void script_address(struct script *script, const char *cell, int stage);
 /* Read the answer to a line: false, with why, if it is none. It borrows from `answer`. */

@@ -53,8 +53,9 @@ static void skip(struct cell_result *result, const char *why)
     snprintf(result->why, sizeof result->why, "%s", why);
 }
 
-enum cell_state session_script(const struct session *session, struct cell_result *result, int stage,
-                               char *why, size_t why_bytes)
+/* The lines of this stage, from the expectations as they are now. */
+static enum script_start build_script(const struct session *session, const struct cell_result *result,
+                                      int stage, struct script *script, char *why, size_t why_bytes)
 {
     const struct script_input input = {.plan = session->plan,
                                        .cell = result->cell,
@@ -63,10 +64,32 @@ enum cell_state session_script(const struct session *session, struct cell_result
                                        .kind = result->kind,
                                        .values = result->values,
                                        .pmf = result->pmf};
+    return family_scripted(result->cell->family)->script(&input, script, why, why_bytes);
+}
+
+enum cell_state session_script(const struct session *session, struct cell_result *result, int stage,
+                               char *why, size_t why_bytes)
+{
     struct script *script = &result->script[stage - 1];
-    enum script_start start = family_scripted(result->cell->family)->script(&input, script, why, why_bytes);
+    enum script_start start = build_script(session, result, stage, script, why, why_bytes);
     script_address(script, result->cell->name, stage);
     return start == SCRIPT_READY ? CELL_PENDING : start == SCRIPT_SKIP ? CELL_SKIPPED : CELL_ERROR;
+}
+
+/* Checks read the expectations once more, and answers by them: they must be those that were asked for. */
+static int expects_the_same(const struct session *session, const struct cell_result *result, int stage,
+                            struct trouble *trouble)
+{
+    struct script again = {0};
+    char why[1024] = "";
+    if (!family_scripted(result->cell->family))
+        return 0;
+    bool same = build_script(session, result, stage, &again, why, sizeof why) == SCRIPT_READY &&
+                script_alike(&again, &result->script[stage - 1]);
+    script_free(&again);
+    return same ? 0
+                : trouble_set(trouble, EXIT_DAMAGED, "golden damaged: cell %s: %s", result->cell->name,
+                              *why ? why : "it changed while the run was on");
 }
 
 /* Padding behind the row, and the padded row once more: whoever steps by the vocabulary reads padding, which wins. */
@@ -154,9 +177,11 @@ int session_prepare(struct session *session, struct trouble *trouble)
     return 0;
 }
 
-static void evaluate(const struct session *session, const struct cell_result *result, int stage,
-                     struct evidence *evidence)
+static int evaluate(const struct session *session, const struct cell_result *result, int stage,
+                    struct evidence *evidence, struct trouble *trouble)
 {
+    if (expects_the_same(session, result, stage, trouble))
+        return -1;
     struct check_input input = {
         .plan = session->plan,
         .cell = result->cell,
@@ -174,16 +199,20 @@ static void evaluate(const struct session *session, const struct cell_result *re
         if (check_looks_at(check, result->cell) && check_selected(check, session->options.checks))
             check->evaluate(check, &input, evidence);
     }
+    return *evidence->damaged ? trouble_set(trouble, EXIT_DAMAGED, "golden damaged: cell %s: %s",
+                                            result->cell->name, evidence->damaged)
+                              : 0;
 }
 
 /* Stage one: every statistic; those at or below alpha1 are flagged, violations are settled at once. */
-static void judge_stage_one(struct session *session)
+static int judge_stage_one(struct session *session, struct trouble *trouble)
 {
     for (size_t i = 0; i < session->plan->cells; i++) {
         struct cell_result *result = &session->cell[i];
         if (!result->selected || result->state != CELL_RAN)
             continue;
-        evaluate(session, result, 1, &result->evidence);
+        if (evaluate(session, result, 1, &result->evidence, trouble))
+            return -1;
         for (size_t s = 0; s < result->evidence.count; s++) {
             struct statistic *statistic = &result->evidence.statistic[s];
             statistic->level = BUDGET_STAGE_ONE;
@@ -200,13 +229,17 @@ static void judge_stage_one(struct session *session)
             skip(result, "no selected check has anything to judge: the sampler answered too little, or "
                          "claims too little");
     }
+    return 0;
 }
 
 /* Stage two, on fresh draws: only what was flagged, at what is left of the error budget. */
-static void judge_stage_two(struct session *session, struct cell_result *result)
+static int judge_stage_two(struct session *session, struct cell_result *result, struct trouble *trouble)
 {
     struct evidence fresh = {0};
-    evaluate(session, result, 2, &fresh);
+    if (evaluate(session, result, 2, &fresh, trouble)) {
+        evidence_free(&fresh);
+        return -1;
+    }
     for (size_t s = 0; s < result->evidence.count; s++) {
         struct statistic *statistic = &result->evidence.statistic[s];
         const struct statistic *again = evidence_find(&fresh, statistic);
@@ -226,6 +259,7 @@ static void judge_stage_two(struct session *session, struct cell_result *result)
         }
     }
     evidence_free(&fresh);
+    return 0;
 }
 
 /* The certificate looks once, at stage one's draws, whatever the second stage does. */
@@ -273,9 +307,9 @@ static int run_stages(struct session *session, struct worker *first, struct trou
 {
     double start = seconds_now();
     recorder_hello(session->options.recorder, &session->sut.hello, session->plan, &session->options);
-    int failed = session_prepare(session, trouble) || stage_run(session, 1, first, start, trouble);
+    int failed = session_prepare(session, trouble) || stage_run(session, 1, first, start, trouble) ||
+                 judge_stage_one(session, trouble);
     if (!failed) {
-        judge_stage_one(session);
         for (size_t i = 0; i < session->plan->cells; i++)
             if (session->cell[i].selected && session->cell[i].state == CELL_RAN)
                 certify(&session->cell[i]);
@@ -284,7 +318,7 @@ static int run_stages(struct session *session, struct worker *first, struct trou
         failed = stage_run(session, 2, NULL, start, trouble);
         for (size_t i = 0; i < session->plan->cells && !failed; i++)
             if (session->cell[i].selected && session->cell[i].flagged && session->cell[i].state == CELL_RAN)
-                judge_stage_two(session, &session->cell[i]);
+                failed = judge_stage_two(session, &session->cell[i], trouble);
     }
     session->seconds = seconds_now() - start;
     session->interrupted = worker_stop_all;

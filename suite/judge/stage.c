@@ -229,7 +229,7 @@ static void collect_lines(struct stage *stage, size_t cell)
     if (stage->number == 2) { /* the first was built with the session */
         enum cell_state state = session_script(stage->session, result, 2, why, sizeof why);
         if (state != CELL_PENDING) {
-            settle(stage, result, CELL_ERROR, why);
+            trouble_set(stage->trouble, EXIT_DAMAGED, "golden damaged: cell %s: %s", result->cell->name, why);
             return;
         }
     }
@@ -266,8 +266,10 @@ int stage_run(struct session *session, int number, struct worker *first, double 
 {
     struct stage stage = {.session = session, .number = number, .start = start, .trouble = trouble};
     collect(&stage);
-    if (stage.tasks == 0)
-        return 0;
+    if (stage.tasks == 0 || trouble->exit) {
+        free(stage.task);
+        return trouble->exit ? -1 : 0;
+    }
     size_t jobs = (size_t)session->options.jobs < stage.tasks ? (size_t)session->options.jobs : stage.tasks;
     struct crew *crew = calloc(jobs, sizeof *crew);
     pthread_t *thread = calloc(jobs, sizeof *thread);

@@ -22,4 +22,6 @@ void trouble_flatten(char *text)
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == '\x7f')
             *text = ' ';
+        else if (*text == '\xc2' && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0)
+            text[0] = text[1] = ' '; /* U+0080 to U+009F are controls, too */
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "suite/json/utf8.h"
 #include "suite/route/traffic.h"
 
 static bool same_value(const struct engine_value *a, const struct engine_value *b)
@@ -24,11 +23,9 @@ __attribute__((format(printf, 2, 3))) static void append(char text[TALLY_TEXT], 
 
 static void append_value(char text[TALLY_TEXT], const struct route_answer *answer, enum engine_parameter p)
 {
-    char number[40], shown[64];
-    snprintf(shown, sizeof shown, "%.60s",
-             engine_python_text(&answer->parameters.values.at[p], number, sizeof number));
-    utf8_force(shown);
-    append(text, "%s (%s)", shown, engine_layer_names[answer->parameters.layer[p]]);
+    char shown[64];
+    append(text, "%s (%s)", route_value_text(&answer->parameters.values.at[p], shown),
+           engine_layer_names[answer->parameters.layer[p]]);
 }
 
 /* Two names of one default are no difference: the whole vocabulary is -1 in a schema, 2^30 in SGLang's own object. */

@@ -16,10 +16,13 @@ int lines_open(struct lines *lines, const char *path, struct trouble *trouble)
 {
     bool standard = strcmp(path, "-") == 0;
     *lines = (struct lines){.name = standard ? "standard input" : path};
-    lines->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    do /* of a named pipe it waits for who writes */
+        lines->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    while (lines->fd < 0 && errno == EINTR && !worker_stop_all);
     lines->open = lines->fd >= 0;
-    return lines->open ? 0
-                       : trouble_set(trouble, EXIT_USAGE, "%s: cannot be read: %s", path, strerror(errno));
+    return lines->open || worker_stop_all
+               ? 0
+               : trouble_set(trouble, EXIT_USAGE, "%s: cannot be read: %s", path, strerror(errno));
 }
 
 /* Room for more behind what is there, one byte of it for the NUL. */

@@ -72,7 +72,7 @@ int route_log_find(const char *path, char **json, struct trouble *trouble)
     if (lines_open(&lines, path, trouble))
         return -1;
     while ((more = lines_next(&lines, &text, &bytes, trouble)) > 0) {
-        const char *said = strstr(text, SAID), *brace = said ? strchr(said, '{') : NULL;
+        const char *said = memmem(text, bytes, SAID, strlen(SAID)), *brace = said ? strchr(said, '{') : NULL;
         size_t length = brace ? dictionary_bytes(brace) : 0;
         if (!said)
             continue;

@@ -16,6 +16,8 @@
 
 #define ACCEPTED_KEYS "endpoint, body, id, arrival, finish, prompt_tokens"
 
+#define SECONDS_MAX 1e18 /* more than nanoseconds since 1970: sums of a trace stay finite */
+
 enum { ENDPOINT, BODY, ID, ARRIVAL, FINISH, PROMPT_TOKENS, KEYS };
 static const char *const keys[KEYS] = {"endpoint", "body", "id", "arrival", "finish", "prompt_tokens"};
 
@@ -125,6 +127,7 @@ static int read_id(struct reading *reading, const struct place *place)
     } else if (*member->value == '"') {
         snprintf(id, REQUEST_ID, "%s", body_unquoted((char *)member->value, member->value_bytes));
         utf8_force(id);
+        trouble_flatten(id);
     } else if (isdigit((unsigned char)*member->value) || *member->value == '-') {
         snprintf(id, REQUEST_ID, "%.*s", (int)member->value_bytes, member->value);
     } else {
@@ -142,10 +145,10 @@ static int read_seconds(struct reading *reading, int key, const struct place *pl
         return 0;
     *seconds = strtod(member->value, NULL);
     bool number = *member->value == '-' || isdigit((unsigned char)*member->value);
-    return number && *seconds >= 0 && isfinite(*seconds)
+    return number && *seconds >= 0 && *seconds <= SECONDS_MAX
                ? 1
                : refuse(place, key == ARRIVAL ? "an arrival that is no time" : "a finish that is no time",
-                        keys[key], "must be a number of seconds from 0, is %.*s", SHOWN(member));
+                        keys[key], "must be a number of seconds from 0 to 1e18, is %.*s", SHOWN(member));
 }
 
 static int read_times(struct reading *reading, const struct place *place)
@@ -172,9 +175,9 @@ static int read_prompt_tokens(struct reading *reading, const struct place *place
     if (!member->value)
         return 0;
     const size_t digits = strspn(member->value, "0123456789");
-    if (digits != member->value_bytes || digits > 12)
+    if (digits != member->value_bytes || digits > 9)
         return refuse(place, "prompt_tokens that are no number", keys[PROMPT_TOKENS],
-                      "must be a whole number of tokens from 0, is %.*s", SHOWN(member));
+                      "must be a whole number of tokens from 0 to 999999999, is %.*s", SHOWN(member));
     reading->request->prompt_tokens = strtoll(member->value, NULL, 10);
     return 0;
 }

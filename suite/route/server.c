@@ -28,7 +28,9 @@ static int read_config(const struct json_file *file, struct engine_values *value
     for (enum engine_parameter p = 0; p < ENGINE_SEED; p++) {
         const char *name = engine_parameter_names[p];
         const cJSON *at = cJSON_GetObjectItemCaseSensitive(file->root, name);
-        if (at && engine_read_value(at, name, engine_takes_integers(p), &values->at[p], &why))
+        if (cJSON_IsObject(at))
+            values->at[p].kind = ENGINE_OBJECT; /* whatever is in it: the file has no tagged numbers */
+        else if (at && engine_read_value(at, name, engine_takes_integers(p), &values->at[p], &why))
             return trouble_set(trouble, EXIT_USAGE, "%s: %s", file->path, why.text);
     }
     return 0;

@@ -26,12 +26,12 @@ static void put_parameters(FILE *to, const struct route_answer *answer)
     for (enum engine_layer layer = ENGINE_LAYER_REQUEST; layer <= ENGINE_LAYER_DEFAULT; layer++) {
         bool first = true;
         for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
-            char number[40];
+            char shown[64];
             if (answer->parameters.layer[p] != layer)
                 continue;
-            fprintf(to, first ? "%s%s: %s %.60s" : "%.0s%.0s, %s %.60s", any ? "; " : "      ",
+            fprintf(to, first ? "%s%s: %s %s" : "%.0s%.0s, %s %s", any ? "; " : "      ",
                     engine_layer_names[layer], engine_parameter_names[p],
-                    engine_python_text(&answer->parameters.values.at[p], number, sizeof number));
+                    route_value_text(&answer->parameters.values.at[p], shown));
             first = false;
             any = true;
         }
@@ -102,15 +102,15 @@ void report_tally(struct tally *tally, size_t most)
 /* "SOURCE: temperature 0.6, top_k 20" of what is given there. */
 static bool print_dictionary(const char *source, const char *words, const struct engine_values *values)
 {
-    char number[40];
+    char shown[64];
     bool any = false;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++) {
         if (values->at[p].kind == ENGINE_ABSENT)
             continue;
         if (!any)
             printf("%s%s:", source, words);
-        printf("%s %s %.60s", any ? "," : "", engine_parameter_names[p],
-               engine_python_text(&values->at[p], number, sizeof number));
+        printf("%s %s %s", any ? "," : "", engine_parameter_names[p],
+               route_value_text(&values->at[p], shown));
         any = true;
     }
     return any;
@@ -148,7 +148,7 @@ static void print_server(struct traffic *traffic)
 {
     const struct route_server *server = &traffic->server;
     const struct route_view *now = traffic_view(traffic, ROLE_NOW);
-    char path[ROUTE_TEXT];
+    char path[ROUTE_TEXT], text[64];
     if (server->nothing_merged)
         printf("%s says nothing of default sampling params: the server merged none\n", server->source);
     if (server->source && print_dictionary(server->source, server->from_log ? " says the server merged" : "",
@@ -166,7 +166,8 @@ static void print_server(struct traffic *traffic)
         printf(
             "switch \"%s\": off only as 0, false, no or n; other text than 1, true, yes or y draws a warning "
             "and counts as on\n",
-            server->at.gumbel_switch);
+            route_value_text(&(struct engine_value){.kind = ENGINE_TEXT, .text = server->at.gumbel_switch},
+                             text));
 }
 
 static void print_outlived(const struct walk *walk, double first)

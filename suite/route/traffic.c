@@ -274,6 +274,8 @@ static int route_file(struct traffic *traffic, const struct traffic_listener *li
         more = route_line(traffic, &lines, text, bytes, listener, trouble);
         if (more < 0)
             break;
+        if (ferror(stdout)) /* nobody reads on; whoever prints last says so */
+            break;
         if (traffic->requests % 4096 == 0)
             progress_count(&progress, "requests routed", traffic->requests);
     }

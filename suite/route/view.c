@@ -6,6 +6,7 @@
 
 #include "suite/json/utf8.h"
 #include "suite/sut/engines/ask.h"
+#include "suite/trouble.h"
 
 /* normalize, verify, flags and forks: what a request makes of a batch. Seeds count where the server uses them. */
 static int check(const struct route_view *view, const struct engine_values *values,
@@ -132,7 +133,9 @@ void route_answer(const struct route_view *view, enum engine_endpoint endpoint,
                                              &answer->parameters, &answer->refusal) == 0;
     answer->refused = !answer->resolved || check(view, &answer->parameters.values, &answer->flags,
                                                  &answer->forks, &answer->refusal) != 0;
-    if (!answer->refused)
+    if (answer->refused)
+        utf8_force(answer->refusal.text); /* which holds what was sent, and may be cut */
+    else
         answer->state = route_state_of(view, &answer->flags, 1);
 }
 
@@ -182,16 +185,24 @@ const char *route_answer_text(const struct route_answer *answer, char text[ROUTE
         snprintf(text, ROUTE_TEXT, "HTTP %d: %s", answer->refusal.status, answer->refusal.text);
     else
         snprintf(text, ROUTE_TEXT, "fails: %s", answer->refusal.text);
+    trouble_flatten(text);
+    return text;
+}
+
+const char *route_value_text(const struct engine_value *value, char text[64])
+{
+    char number[40];
+    snprintf(text, 64, "%.60s", engine_python_text(value, number, sizeof number));
+    utf8_force(text);
+    trouble_flatten(text);
     return text;
 }
 
 static void add(char text[ROUTE_TEXT], const struct engine_resolved *parameters, enum engine_parameter p)
 {
-    char number[40], shown[80];
+    char shown[64];
     size_t used = strlen(text);
-    snprintf(shown, sizeof shown, "%.60s",
-             engine_python_text(&parameters->values.at[p], number, sizeof number));
-    utf8_force(shown);
+    route_value_text(&parameters->values.at[p], shown);
     snprintf(text + used, ROUTE_TEXT - used, "%s%s %s (%s)", used ? ", " : "", engine_parameter_names[p],
              shown, engine_layer_names[parameters->layer[p]]);
 }

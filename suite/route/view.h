@@ -69,6 +69,8 @@ const char *route_state_text(const struct route_state *state, char text[ROUTE_TE
 /* Of a request alone: the same, or "HTTP 400: ...". */
 const char *route_answer_text(const struct route_answer *answer, char text[ROUTE_TEXT]);
 
+/* A value as Python writes it, cut, with nothing in it that a terminal would obey. */
+const char *route_value_text(const struct engine_value *value, char text[64]);
 /* "top_k 20 (model), top_p 0.95 (model)": the parameters without which the batch's flags would be others; "" for a
  * request that changes nothing. */
 const char *route_blame(const struct route_view *view, const struct route_answer *answer,

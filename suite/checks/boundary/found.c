@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void boundary_found_open(struct boundary_asks *asks, const struct check_input *in)
+void boundary_found_open(struct boundary_asks *asks, const struct check_input *in, struct evidence *evidence)
 {
     struct trouble trouble = {0};
     if (boundary_asks_open(asks, in->plan->golden_dir, in->cell->name, in->sut, in->stage, &trouble)) {
-        fprintf(stderr, "samplegate: %s\n", trouble.text);
-        abort();
+        evidence_damaged(evidence, trouble.text);
+        boundary_asks_free(asks);
     }
 }
 

@@ -4,8 +4,8 @@
 #include "suite/checks/boundary/cases.h"
 #include "suite/checks/check.h"
 
-/* The asks of this input; aborts where the golden, which the script was made from, is gone. */
-void boundary_found_open(struct boundary_asks *asks, const struct check_input *in);
+/* The asks of this input; none, and the evidence says so, where the golden, which the script was made from, is gone. */
+void boundary_found_open(struct boundary_asks *asks, const struct check_input *in, struct evidence *evidence);
 /* The message of an ask. */
 const struct script_line *boundary_line(const struct check_input *in, const struct boundary_ask *ask);
 bool boundary_keeps(const struct boundary_answer *expect, int32_t token);

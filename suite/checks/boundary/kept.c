@@ -17,7 +17,7 @@ void check_boundary_kept(const struct check *check, const struct check_input *in
 {
     struct boundary_asks asks;
     struct boundary_violation differs = {0};
-    boundary_found_open(&asks, in);
+    boundary_found_open(&asks, in, evidence);
     for (size_t i = 0; i < asks.count; i++) {
         const struct boundary_ask *ask = &asks.ask[i];
         const struct script_line *line = boundary_line(in, ask);

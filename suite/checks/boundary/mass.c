@@ -59,7 +59,7 @@ void check_boundary_mass(const struct check *check, const struct check_input *in
     struct boundary_asks asks;
     struct worst few = {.ask = NULL}, many = {.ask = NULL};
     size_t ids = 0;
-    boundary_found_open(&asks, in);
+    boundary_found_open(&asks, in, evidence);
     for (size_t i = 0; i < asks.count; i++) {
         const struct boundary_ask *ask = &asks.ask[i];
         const struct script_line *line = boundary_line(in, ask);

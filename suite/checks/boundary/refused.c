@@ -7,7 +7,7 @@ void check_boundary_refused(const struct check *check, const struct check_input 
 {
     struct boundary_asks asks;
     struct boundary_violation drawn = {0}, refused = {0};
-    boundary_found_open(&asks, in);
+    boundary_found_open(&asks, in, evidence);
     for (size_t i = 0; i < asks.count; i++) {
         const struct boundary_ask *ask = &asks.ask[i];
         const struct script_line *line = boundary_line(in, ask);

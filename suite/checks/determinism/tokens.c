@@ -39,7 +39,9 @@ void check_determinism_tokens(const struct check *check, const struct check_inpu
     struct determinism_golden golden;
     struct tally tally = {0};
     char why[256];
-    if (determinism_golden_read(input->plan, input->cell, input->sut, &golden, why, sizeof why) == 0)
+    if (determinism_golden_read(input->plan, input->cell, input->sut, &golden, why, sizeof why))
+        evidence_damaged(evidence, why);
+    else
         for (size_t i = 0; i < golden.cases; i++) {
             char name[32];
             snprintf(name, sizeof name, "golden-%zu", i);

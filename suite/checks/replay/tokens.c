@@ -33,7 +33,9 @@ void check_replay_tokens(const struct check *check, const struct check_input *in
     struct replay_golden golden;
     struct tally tally = {0};
     char why[256];
-    if (replay_golden_read(input->plan, input->cell, input->sut, &golden, why, sizeof why) == 0)
+    if (replay_golden_read(input->plan, input->cell, input->sut, &golden, why, sizeof why))
+        evidence_damaged(evidence, why);
+    else
         for (size_t b = 0; b < golden.batches; b++) {
             char name[32];
             snprintf(name, sizeof name, "golden-%zu", b);

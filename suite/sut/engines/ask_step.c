@@ -24,6 +24,7 @@ static int construct(const struct question *question, const cJSON *at, const cha
     if (question->engine->resolve(question->reading, &question->server, question->endpoint, &request,
                                   &resolved, &refusal) ||
         engine_construct(question->engine, question->reading, &resolved.values, &refusal)) {
+        refusal.status = engine_status(question->engine, question->endpoint, refusal.status);
         question_put_refusal(question->answer, &refusal);
         return 1;
     }

@@ -28,17 +28,22 @@ enum engine_draw vllm_draw(struct engine_object *object)
     return object->draw;
 }
 
-/* top_k as the step's int32 tensor wants it: not NaN, and not between -1 and 1, which would become 0 and
- * index past the row. A generator takes no seed but an integer. */
+/* What a step dies of, in the order in which it comes to it: a generator takes no seed but an integer; top_k NaN
+ * or between -1 and 1 is no index into the sorted row; the row is copied a whole number of times. */
 static int fits_step(const struct engine_values *values, struct engine_refusal *refusal)
 {
-    const struct engine_value *top_k = &values->at[ENGINE_TOP_K], *seed = &values->at[ENGINE_SEED];
+    const struct engine_value *top_k = &values->at[ENGINE_TOP_K], *seed = &values->at[ENGINE_SEED],
+                              *best_of = &values->at[ENGINE_BEST_OF];
+    const bool whole = best_of->kind == ENGINE_INTEGER || best_of->kind == ENGINE_BOOLEAN;
     char text[32];
+    if (engine_is_set(seed) && seed->kind != ENGINE_INTEGER)
+        return engine_refuse(refusal, 0, "manual_seed expected a long, but got %s", engine_python_type(seed));
     if (isnan(top_k->number) || fabs(top_k->number) < 1)
         return engine_refuse(refusal, 0, "top_k %s is no index into the sorted row",
                              engine_python_text(top_k, text, sizeof text));
-    if (engine_is_set(seed) && seed->kind != ENGINE_INTEGER)
-        return engine_refuse(refusal, 0, "manual_seed expected a long, but got %s", engine_python_type(seed));
+    if (!whole && vllm_draw_of(values) != ENGINE_DRAW_GREEDY)
+        return engine_refuse(refusal, 0, "best_of %s is no number of sequences",
+                             engine_python_text(best_of, text, sizeof text));
     return 0;
 }
 
@@ -134,6 +139,7 @@ const struct engine vllm_0_5_0 = {
     .resolve = vllm_resolve,
     .normalize = vllm_normalize,
     .verify = vllm_verify,
+    .status = vllm_status,
     .flags = flags_of,
     .together = vllm_together,
     .path = path_of,

@@ -30,6 +30,8 @@ int vllm_normalize(enum engine_reading reading, struct engine_values *values, st
 int vllm_verify(enum engine_reading reading, const struct engine_values *values,
                 struct engine_refusal *refusal);
 
+int vllm_status(enum engine_endpoint endpoint, int status);
+
 /* The TypeError of comparing the value with a number of type `other`; `first`: the value is on the left. */
 int vllm_unordered(const struct engine_value *value, bool first, const char *compare, const char *other,
                    struct engine_refusal *refusal);

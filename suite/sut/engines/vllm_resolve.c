@@ -59,6 +59,9 @@ static struct engine_value built_in(enum engine_reading reading, enum engine_end
         return engine_integer(0);
     case ENGINE_MAX_TOKENS: /* chat fills it with what is left of the context */
         return endpoint == ENGINE_CHAT ? value : engine_integer(16);
+    case ENGINE_STOP: /* upstream only */
+        value.kind = endpoint == ENGINE_GENERATE ? ENGINE_NULL : ENGINE_ARRAY;
+        return value;
     case ENGINE_USE_BEAM_SEARCH:
     case ENGINE_EARLY_STOPPING:
     case ENGINE_DETOKENIZE:
@@ -116,4 +119,10 @@ int vllm_resolve(enum engine_reading reading, const struct engine_server *server
         resolved->layer[p] = given ? ENGINE_LAYER_REQUEST : ENGINE_LAYER_DEFAULT;
     }
     return 0;
+}
+
+/* The demonstration server, which has /generate, catches nothing that the constructor raises. */
+int vllm_status(enum engine_endpoint endpoint, int status)
+{
+    return endpoint == ENGINE_GENERATE && status == 400 ? 500 : status;
 }

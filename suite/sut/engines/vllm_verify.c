@@ -202,6 +202,7 @@ int vllm_normalize(enum engine_reading reading, struct engine_values *values, st
         values->at[ENGINE_TOP_K] = engine_integer(-1);
         values->at[ENGINE_MIN_P] = engine_float(0);
     }
+    values->at[ENGINE_STOP] = (struct engine_value){.kind = ENGINE_ARRAY};
     return 0;
 }
 

@@ -2,37 +2,23 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "suite/sut/host/builtin.h"
+#include "kernels/narrow.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static float widen_f16(uint16_t half)
-{
-    int exponent = half >> 10 & 31, mantissa = half & 1023;
-    float size = exponent == 31 ? (mantissa ? NAN : INFINITY)
-                 : exponent     ? ldexpf((float)(1024 + mantissa), exponent - 25)
-                                : ldexpf((float)mantissa, -24);
-    return half >> 15 ? -size : size;
-}
-
-static float widen_bf16(uint16_t brain)
-{
-    uint32_t bits = (uint32_t)brain << 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+_Static_assert((int)NARROW_NOT == SAMPLEGATE_F32 && (int)NARROW_F16 == SAMPLEGATE_F16 &&
+                   (int)NARROW_BF16 == SAMPLEGATE_BF16,
+               "narrow.h has the dtypes of the ABI");
 
 const float *builtin_row(const struct host_request *request, int64_t row, float *wide)
 {
     size_t columns = (size_t)request->columns, start = (size_t)row * (size_t)request->row_stride;
     if (request->dtype == SAMPLEGATE_F32)
         return (const float *)request->values + start;
-    const uint16_t *narrow = (const uint16_t *)request->values + start;
     for (size_t i = 0; i < columns; i++)
-        wide[i] = request->dtype == SAMPLEGATE_F16 ? widen_f16(narrow[i]) : widen_bf16(narrow[i]);
+        wide[i] = narrow_value(request->values, (int32_t)request->dtype, start + i);
     return wide;
 }
 

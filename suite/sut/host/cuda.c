@@ -21,27 +21,31 @@ struct cuda {
     enum sampler_rule rule;
     struct cuda_device device;
     struct room values, row_index, temperature, noise, seeds, positions, token;
+    struct cuda_workspace workspace;
     /* While it is timed: the launch, and its temperatures on the host. */
     struct cuda_draws timed;
     float *timed_temperature;
 };
 
-/* The rows of the request on the device, in fp32 and with the stride they came with. */
-static const float *rows_take(struct cuda *cuda, const struct host_request *request, struct host_text *why)
+/* The rows of the request on the device, as they came. */
+static const void *rows_take(struct cuda *cuda, const struct host_request *request, struct host_text *why)
 {
-    const size_t stride = (size_t)request->row_stride, rows = (size_t)request->rows;
-    const size_t bytes = rows * stride * sizeof(float);
-    if (request->dtype == SAMPLEGATE_F32)
-        return room_take(&cuda->values, request->values, bytes, cuda->device.stream, why);
-    float *wide = host_memory(calloc(rows * stride, sizeof *wide));
-    for (size_t row = 0; row < rows; row++)
-        builtin_row(request, (int64_t)row, wide + row * stride);
-    const float *taken = room_take(&cuda->values, wide, bytes, cuda->device.stream, why);
-    const char *failed = cuda_wait(cuda->device.stream); /* `wide` is read until then */
-    free(wide);
-    if (taken && failed)
-        host_say(why, "%s", failed);
-    return failed ? NULL : taken;
+    const size_t item = request->dtype == SAMPLEGATE_F32 ? sizeof(float) : sizeof(uint16_t);
+    return room_take(&cuda->values, request->values,
+                     (size_t)request->rows * (size_t)request->row_stride * item, cuda->device.stream, why);
+}
+
+/* A workspace for calls of so many draws; -1 with why. */
+static int workspace_take(struct cuda *cuda, int64_t draws, struct host_text *why)
+{
+    if (draws <= cuda->workspace.draws)
+        return 0;
+    cuda_workspace_free(&cuda->workspace);
+    const char *failed = cuda_workspace_new(&cuda->workspace, draws);
+    if (!failed)
+        return 0;
+    host_say(why, "cuda: the workspace of %" PRId64 " draws: %s", draws, failed);
+    return -1;
 }
 
 /* An array of `count` items of the request on the device, or NULL if it has none; -1 with why on failure. */
@@ -95,21 +99,24 @@ static int launches(struct cuda *cuda, const struct host_request *request, struc
     return 0;
 }
 
-/* All arrays of a chunk on their way to the device, and room for its tokens there. -1 with why. */
-static int chunk_take(struct cuda *cuda, const struct host_request *request, const float *temperature,
-                      int32_t *token, struct cuda_draws *taken, struct host_text *why)
+/* All arrays of a chunk on their way to the device, and room for its tokens there; for calls of up to `most` draws.
+ * -1 with why. */
+static int chunk_take(struct cuda *cuda, const struct host_request *request, int64_t most,
+                      const float *temperature, int32_t *token, struct cuda_draws *taken,
+                      struct host_text *why)
 {
     const size_t draws = (size_t)request->draws, token_bytes = draws * sizeof *token;
     const void *row_index, *warmth, *noise, *seeds, *positions;
     struct cuda_draws chunk = {.rule = (int32_t)cuda->rule,
                                .kind = request->kind == SAMPLEGATE_LOGITS ? SAMPLER_LOGITS
                                                                           : SAMPLER_PROBABILITIES,
+                               .dtype = (int32_t)request->dtype,
                                .rows = request->rows,
                                .vocab = request->columns,
                                .row_stride = request->row_stride,
                                .seed = request->seed};
     memset(token, 0x55, token_bytes); /* so that a token no thread writes is none */
-    if (!(chunk.values = rows_take(cuda, request, why)) ||
+    if (workspace_take(cuda, most, why) || !(chunk.values = rows_take(cuda, request, why)) ||
         array_take(cuda, &cuda->row_index, request->row_index, draws, sizeof(int32_t), &row_index, why) ||
         array_take(cuda, &cuda->temperature, temperature, draws, sizeof(float), &warmth, why) ||
         array_take(cuda, &cuda->noise, request->noise, draws * (size_t)request->columns, sizeof(float),
@@ -118,6 +125,7 @@ static int chunk_take(struct cuda *cuda, const struct host_request *request, con
         array_take(cuda, &cuda->positions, request->positions, draws, sizeof(int64_t), &positions, why) ||
         !(chunk.token = room_take(&cuda->token, token, token_bytes, cuda->device.stream, why)))
         return -1;
+    chunk.workspace = cuda->workspace;
     chunk.row_index = row_index;
     chunk.temperature = warmth;
     chunk.noise = noise;
@@ -130,8 +138,10 @@ static int chunk_take(struct cuda *cuda, const struct host_request *request, con
 static int chunk_draw(struct cuda *cuda, const struct host_request *request, const float *temperature,
                       int32_t *token, struct host_text *why)
 {
+    const int64_t most = request->draws < request->batch ? request->draws : request->batch;
     struct cuda_draws chunk;
-    if (chunk_take(cuda, request, temperature, token, &chunk, why) || launches(cuda, request, chunk, why))
+    if (chunk_take(cuda, request, most, temperature, token, &chunk, why) ||
+        launches(cuda, request, chunk, why))
         return -1;
     const char *failed =
         cuda_copy_out(token, chunk.token, (size_t)request->draws * sizeof *token, cuda->device.stream);
@@ -190,9 +200,10 @@ static enum host_answer cuda_time_begin(void *self, const struct host_request *r
     if (!supported(request, why))
         return HOST_UNSUPPORTED;
     int32_t *blank = host_memory(malloc((size_t)request->draws * sizeof *blank));
-    int failed = temperatures_take(request, &cuda->timed_temperature, why) ||
-                 chunk_take(cuda, request, cuda->timed_temperature, blank, &cuda->timed, why) ||
-                 cuda_time_wait(self, why) != HOST_TOKENS; /* `blank` is read until then */
+    int failed =
+        temperatures_take(request, &cuda->timed_temperature, why) ||
+        chunk_take(cuda, request, request->draws, cuda->timed_temperature, blank, &cuda->timed, why) ||
+        cuda_time_wait(self, why) != HOST_TOKENS; /* `blank` is read until then */
     cuda->timed.rule = found;
     cuda->timed.draws = request->draws;
     free(blank);
@@ -234,6 +245,7 @@ static void cuda_end(void *self)
                                   &cuda->seeds,  &cuda->positions, &cuda->token};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
         room_free(rooms[i]);
+    cuda_workspace_free(&cuda->workspace);
     cuda_close(&cuda->device);
     free(cuda);
 }

@@ -4,11 +4,14 @@
 #include "suite/sut/host/host.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 void host_say(struct host_text *why, const char *format, ...)
 {
@@ -79,13 +82,30 @@ void host_hello_build(struct host_sut *sut)
 #endif
 }
 
+/* A pipe would be waited for, and a device may have no end. NULL, and why. */
+static FILE *open_file(const char *path, struct host_text *why)
+{
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = NULL;
+    if (fd < 0)
+        host_say(why, "cannot open %s: %s", path, strerror(errno));
+    else if (fstat(fd, &about) || S_ISDIR(about.st_mode))
+        host_say(why, "cannot read %s: %s", path, strerror(S_ISDIR(about.st_mode) ? EISDIR : errno));
+    else if (!S_ISREG(about.st_mode))
+        host_say(why, "cannot read %s: it is no regular file", path);
+    else
+        file = host_memory(fdopen(fd, "rb"));
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
 int host_hello_file(struct host_sut *sut, const char *path, struct host_text *why)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        host_say(why, "cannot open %s: %s", path, strerror(errno));
+    FILE *file = open_file(path, why);
+    if (!file)
         return -1;
-    }
     EVP_MD_CTX *hash = host_memory(EVP_MD_CTX_new());
     EVP_DigestInit_ex(hash, EVP_sha256(), NULL);
     unsigned char piece[1 << 16], digest[32];

@@ -89,6 +89,13 @@ def filtered(probs, call):
     return weights.masked_fill(dropped, 0), ids
 
 
+def build():
+    """One line on what a CPU's times depend on."""
+    capability = torch.__config__.show().partition("CPU capability usage: ")[2].split("\n")[0]
+    return "threads %d, MKL %s, CPU capability %s" % (torch.get_num_threads(),
+                                                      "yes" if torch.backends.mkl.is_available() else "no", capability)
+
+
 RULE = {"race": race, "multinomial": multinomial, "gumbel": gumbel, "seeded": seeded}
 
 
@@ -114,7 +121,7 @@ class Worker:
         self.contract = json.dumps(dict(claims, filters="sglang-pytorch"))
         self.files = {"torch/version.py": os.path.join(os.path.dirname(torch.__file__), "version.py")}
         self.versions = {"torch": torch.__version__, "torch.git": torch.version.git_version or "unknown",
-                         "cuda": torch.version.cuda or "none"}
+                         "cuda": torch.version.cuda or "none", "build": build()}
         if self.device == "cuda":
             if not torch.cuda.is_available():
                 raise ValueError("device=cuda: torch %s finds no usable CUDA device" % torch.__version__)
