@@ -32,6 +32,7 @@ STAND_INS = [
     "device: 'cuda' and 'xpu' are told to the engine's resolution of settings, tensors are on the CPU; CUDA's flashinfer is said to be there",
 ]
 SWITCH, WIDTH = "SGLANG_OPT_USE_GUMBEL_SAMPLE", 2048
+torch.set_num_threads(1)  # rows are short
 MASK = numpy.uint64(0xFFFFFFFF)
 U = numpy.uint64
 
