@@ -238,7 +238,8 @@ def refusal(status, answer, manager, body):
     and type, which is all that the goldens say of them."""
     said = message_of(answer)
     if REFUSALS:
-        detail = REFUSALS[0].errors()[0]
+        named = REFUSALS[0].errors()  # all that the schema refuses; the goldens name one, parameters last and in their order
+        detail = min(named, key=lambda one: PARAMETERS.index(one["loc"][-1]) if one["loc"][-1] in PARAMETERS else -1)
         key, kind = detail["loc"][-1] if len(detail["loc"]) > 1 else None, detail["type"].split("_")[0]
         if kind in KINDS:
             return Refused(status, f"{key} must be {KINDS[kind]}, is {values.WORDS[type(detail['input'])]}", detail["msg"])
