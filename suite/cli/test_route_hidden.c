@@ -69,8 +69,14 @@ static void a_bound_on_top_k_is_shown(void **state)
     child_says(child.out,
                "{\"time\":3,\"from\":\"filtered, top_k sorted\",\"to\":\"filtered\",\"cause\":\"c\"");
     child_says(child.out, "\"changes\":3,");
-    server(pytorch, "sglang-0.5.20", "", CHAT("a", ", \"top_k\": 30"));
-    silent("sorted\n");
+    server(pytorch, "sglang-0.5.20", "--vs sglang-0.5.23", CHAT("a", ", \"top_k\": 30"));
+    silent("takes filtered, top");
+    child_says(child.out, "with sglang-0.5.23, of 1 request 1 differs, and so does the batch\n"
+                          "          1  filtered -> filtered, top 30 sorted: a\n");
+    server("{}", "sglang-0.5.20", "--vs sglang-0.5.23", CHAT("a", ", \"top_k\": 30"));
+    child_says(child.out, "with sglang-0.5.23: nothing changes\n");
+    server(pytorch, "sglang-0.5.23", "", CHAT("a", ", \"top_k\": 30"));
+    child_says(child.out, "(sorted: as many as the batch's largest top_k");
 }
 
 /* SGLang sends n requests a prompt and, before them, the prompt alone; vLLM forks one. */
@@ -140,6 +146,10 @@ static void n_is_refused_as_the_engine_does(void **state)
         {"sglang-0.5.20", "\"endpoint\": \"chat\", \"body\": {\"n\": 1e300}", "HTTP 400: n must be a"},
         {"sglang-0.5.20", "\"endpoint\": \"generate\", \"body\": {\"sampling_params\": {\"n\": 1e300}}",
          "fails: n 1e+300 is no number of sequences\n"},
+        {"vllm-0.5.0", "\"endpoint\": \"chat\", \"body\": {\"n\": 0}",
+         "HTTP 400: n must be at least 1, got 0.\n"},
+        {"vllm-0.5.0", "\"endpoint\": \"generate\", \"body\": {\"n\": 0}",
+         "HTTP 500: n must be at least 1, got 0.\n"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char line[300];
