@@ -8,6 +8,7 @@ import inspect
 import logging
 import os
 import warnings
+from importlib.metadata import requires, version
 
 os.environ["TORCHDYNAMO_DISABLE"] = "1"  # nothing is compiled: a watched call must be seen
 warnings.simplefilter("ignore")
@@ -60,6 +61,8 @@ class Witness:
     stand_ins = sglang_body.STAND_INS + sglang_step.STAND_INS + sglang_batch.STAND_INS
 
     def __init__(self, engine):
+        pinned, = {line.split(";")[0].strip() for line in requires("sglang") if line.startswith("torch==")}
+        self.stand_ins = self.stand_ins + [f"PyTorch {version('torch')}, the same for every release asked, for the pinned {pinned}"]
         source = inspect.getsource(getattr(sglang_step.sampler, DRAW))
         self.found = {f"the published lines are in {DRAW}": all(line in source for line in NINE), f"calls of {DRAW}": calls_of(DRAW)}
         if self.found[f"the published lines are in {DRAW}"] != (engine != "sglang-0.5.19") or len(self.found[f"calls of {DRAW}"]) != 1:
