@@ -8,28 +8,56 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/gather.h"
 #include <stdlib.h>
+#include <string.h>
 
-static int heavier_first(const void *a, const void *b)
+#define DIGIT_BITS 11
+#define DIGITS (1 << DIGIT_BITS)
+
+/* The digit of p, the heaviest first: positive doubles are ordered as their patterns are. */
+static size_t digit_of(double p, int shift)
 {
-    const struct ranked *x = a, *y = b;
-    if (x->p > y->p)
-        return -1;
-    if (x->p < y->p)
-        return 1;
-    return (x->id > y->id) - (x->id < y->id);
+    uint64_t pattern;
+    memcpy(&pattern, &p, sizeof pattern);
+    return ~pattern >> shift & (DIGITS - 1);
+}
+
+/* One pass of a radix sort, which keeps the order of equals. 0: all have the same digit, nothing moved. */
+static int sort_pass(const struct ranked *from, struct ranked *to, size_t count, int shift)
+{
+    size_t place[DIGITS] = {0}, start = 0;
+    for (size_t i = 0; i < count; i++)
+        place[digit_of(from[i].p, shift)]++;
+    if (place[digit_of(from[0].p, shift)] == count)
+        return 0;
+    for (size_t d = 0; d < DIGITS; d++) {
+        const size_t here = place[d];
+        place[d] = start;
+        start += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[place[digit_of(from[i].p, shift)]++] = from[i];
+    return 1;
 }
 
 struct ranked *gather_ranking(const double *pmf, size_t vocab, size_t *live)
 {
-    struct ranked *ranked = malloc((vocab + 1) * sizeof *ranked);
-    if (!ranked)
-        return NULL;
+    struct ranked *ranked = malloc((vocab + 1) * sizeof *ranked),
+                  *other = malloc((vocab + 1) * sizeof *other);
     *live = 0;
-    for (size_t id = 0; id < vocab; id++) {
+    for (size_t id = 0; ranked && other && id < vocab; id++)
         if (pmf[id] > 0)
             ranked[(*live)++] = (struct ranked){pmf[id], (uint32_t)id};
+    for (int shift = 0; *live > 0 && shift < 64; shift += DIGIT_BITS)
+        if (sort_pass(ranked, other, *live, shift)) {
+            struct ranked *const sorted = other;
+            other = ranked;
+            ranked = sorted;
+        }
+    if (!other) {
+        free(ranked);
+        return NULL;
     }
-    qsort(ranked, *live, sizeof *ranked, heavier_first);
+    free(other);
     return ranked;
 }
 

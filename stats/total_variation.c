@@ -43,19 +43,23 @@ static double mean_deviation(double p, double draws)
 
 double tv_expected(const double *mass, size_t cells, double draws)
 {
-    double whole = floor(draws), sum = 0;
-    for (size_t k = 0; k < cells; k++)
-        sum += mean_deviation(mass[k], whole);
+    double whole = floor(draws), sum = 0, mean = 0;
+    for (size_t k = 0; k < cells; k++) {
+        if (k == 0 || mass[k] != mass[k - 1]) /* in flat laws it is the same throughout */
+            mean = mean_deviation(mass[k], whole);
+        sum += mean;
+    }
     return whole < 1 ? 0 : sum / (2 * whole);
 }
 
 double tv_deviation(const double *mass, size_t cells, double draws)
 {
-    double whole = floor(draws), poisson = 0, same = 0;
+    double whole = floor(draws), poisson = 0, same = 0, mean = 0;
     if (whole < 1)
         return 0;
     for (size_t k = 0; k < cells; k++) {
-        double mean = mean_deviation(mass[k], whole);
+        if (k == 0 || mass[k] != mass[k - 1])
+            mean = mean_deviation(mass[k], whole);
         poisson += whole * mass[k] - mean * mean;
         same += mass[k] * mass[k];
     }

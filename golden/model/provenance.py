@@ -63,6 +63,8 @@ ENTRIES = {
     "kat/seeded.txt": {"kind": "witness", "version": "sglang 0.5.19, 0.5.20, 0.5.23",
                        "source": "hash kernel and sampler of the wheels on CPU (torch 2.15.0); the first two hashes also in "
                                  "https://github.com/sgl-project/sglang/issues/25106 and upstream's tests"},
+    "calibration/certificate.json": {"kind": "simulation", "program": "stats/test_certificate_calibration.c", "version": "1",
+                                     "source": "laws at the distance that is certified; the file says how many draws and from which seeds"},
     "calibration/match.json": {"kind": "simulation", "program": "stats/test_match_calibration.c", "version": "1",
                                "source": "independent draws; the file says how many and from which seeds"},
     "calibration/statistics.json": {"kind": "simulation", "program": "stats/test_calibration.c", "version": "1",

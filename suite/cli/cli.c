@@ -29,7 +29,7 @@ enum {
 
 static const struct argp_option judging_options[] = {
     {"plan", 'p', "NAME|FILE", 0,
-     "What to run: quick, pair, gate (the default), card, published-38117, or a file", 0},
+     "What to run: quick, pair, gate (the default), release, card, published-38117, or a file", 0},
     {"check", KEY_CHECK, "PREFIX", 0, "Only these checks: equivalence, equivalence.rank, agreement, ...", 0},
     {"cell", KEY_CELL, "PREFIX", 0, "Only cells whose name starts so", 0},
     {"jobs", 'j', "N", 0, "Workers at a time (default: one a core)", 0},

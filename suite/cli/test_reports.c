@@ -70,7 +70,14 @@ static void explain_says_who_is_hurt_and_how_much_is_seen(void **state)
     child_start("exec \"$B\"/samplegate explain dependence.seed");
     child_judged(0, "--plan card has cells");
     /* A flat row has fewer draws than ids: an ideal sampler draws all the same. */
-    child_start("exec \"$B\"/samplegate explain equivalence --plan gate | grep -A 1 flat-128256");
+    child_start("echo '{\"schema\": \"samplegate-plan-1\", \"name\": \"flat\", \"seed\": \"1\", \"batches\": "
+                "[{\"size\": 8, "
+                "\"share\": \"1\"}], \"tables\": [{\"name\": \"flat\", \"kind\": \"flat\", \"vocab\": "
+                "128256}], \"cells\": "
+                "[{\"family\": \"equivalence\", \"name\": \"flat-128256\", \"table\": \"flat\", \"draws\": "
+                "20000, \"epsilon\": 0.1, "
+                "\"certify\": \"none\"}]}' > flat.json; "
+                "exec \"$B\"/samplegate explain equivalence --plan ./flat.json | grep -A 1 flat-128256");
     child_judged(0, "flat-128256             20000  upper                chi2 distance 4.8e-03");
     assert_null(strstr(child.out, "distance inf"));
     child_start("exec \"$B\"/samplegate explain equivalence.rnak");

@@ -154,7 +154,7 @@ static int read_cell_table(const struct plan *plan, struct plan_cell *cell, cons
 /* What only an equivalence cell has: epsilon and certify, always, and pad. */
 static int read_certificate(struct plan_cell *cell, const struct json_cursor *at, struct trouble *trouble)
 {
-    static const char *const names[] = {"none", "ids", "bins", NULL};
+    static const char *const names[] = {"none", "ids", "bins", "ids-asymptotic", NULL};
     int certify;
     int64_t pad = 0;
     if (json_number(at, "epsilon", 0, 1, &cell->epsilon, trouble) ||

@@ -22,7 +22,12 @@ enum cell_family {
 };
 extern const char *const cell_family_names[FAMILIES + 1]; /* ends in NULL */
 
-enum cell_certify { CERTIFY_NONE, CERTIFY_IDS, CERTIFY_BINS };
+enum cell_certify {
+    CERTIFY_NONE,
+    CERTIFY_IDS,
+    CERTIFY_BINS,
+    CERTIFY_IDS_ASYMPTOTIC /* stats/certificate.h */
+};
 
 /* A share of a cell's draws made at one batch size: numerator / denominator; the shares of a plan sum to 1.
  */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "stats/certificate.h"
 #include "suite/checks/family.h"
 #include "suite/judge/parametered.h"
 #include "suite/judge/stage.h"
@@ -262,6 +263,36 @@ static int judge_stage_two(struct session *session, struct cell_result *result, 
     return 0;
 }
 
+/* Over all ids, or over bins, without asymptotics. */
+static void certify_cells(struct cell_result *result, const struct partition *all)
+{
+    const struct plan_cell *cell = result->cell;
+    const struct cell_counts *counts = &result->counts[0];
+    struct partition *bins = partition_bins(result->pmf, counts->vocab);
+    const struct partition *over = cell->certify == CERTIFY_IDS ? all : bins;
+    uint64_t *observed = allocate(over->cells, sizeof *observed);
+    partition_count(over, counts->pooled, observed);
+    uint64_t outside = support_test(counts->pooled, result->pmf, counts->vocab).draws;
+    result->bound = tv_upper_bound(observed, outside, over->mass, over->cells, BUDGET_CERTIFICATE);
+    result->bound_cells = over->cells;
+    result->draws_needed = tv_draws_needed(over->mass, over->cells, cell->epsilon, BUDGET_CERTIFICATE);
+    free(observed);
+    partition_free(bins);
+}
+
+static void certify_asymptotically(struct cell_result *result, size_t cells)
+{
+    const struct plan_cell *cell = result->cell;
+    const struct cell_counts *counts = &result->counts[0];
+    result->bound.upper =
+        tv_certificate(counts->pooled, result->pmf, counts->vocab, cell->epsilon, BUDGET_CERTIFICATE);
+    result->bound_cells = cells;
+    result->draws_needed =
+        tv_certificate_draws_needed(result->pmf, counts->vocab, cell->epsilon, BUDGET_CERTIFICATE);
+    if (isnan(result->bound.upper) || isnan(result->draws_needed))
+        abort();
+}
+
 /* The certificate looks once, at stage one's draws, whatever the second stage does. */
 static void certify(struct cell_result *result)
 {
@@ -274,26 +305,20 @@ static void certify(struct cell_result *result)
         return;
     }
     size_t vocab = cell->table->vocab;
-    struct partition *all = partition_ids(result->pmf, vocab);
-    struct partition *over =
-        cell->certify == CERTIFY_IDS ? partition_ids(result->pmf, vocab) : partition_bins(result->pmf, vocab);
-    uint64_t *observed = allocate(all->cells > over->cells ? all->cells : over->cells, sizeof *observed);
     const struct cell_counts *counts = &result->counts[0];
-    double draws = (double)counts->draws;
+    struct partition *all = partition_ids(result->pmf, vocab);
+    uint64_t *observed = allocate(all->cells, sizeof *observed);
     partition_count(all, counts->pooled, observed);
-    double total_variation = tv_observed(observed, all->mass, all->cells);
-    result->tv_expected = tv_expected(all->mass, all->cells, draws);
-    result->tv_deviation = tv_deviation(all->mass, all->cells, draws);
-    memset(observed, 0, all->cells * sizeof *observed);
-    partition_count(over, counts->pooled, observed);
-    uint64_t outside = support_test(counts->pooled, result->pmf, vocab).draws;
-    result->bound = tv_upper_bound(observed, outside, over->mass, over->cells, BUDGET_CERTIFICATE);
+    const double total_variation = tv_observed(observed, all->mass, all->cells);
+    result->tv_expected = tv_expected(all->mass, all->cells, (double)counts->draws);
+    result->tv_deviation = tv_deviation(all->mass, all->cells, (double)counts->draws);
+    if (cell->certify == CERTIFY_IDS_ASYMPTOTIC)
+        certify_asymptotically(result, all->cells);
+    else
+        certify_cells(result, all);
     result->bound.observed = total_variation; /* shown over all ids, bounded over the certificate's cells */
-    result->bound_cells = over->cells;
-    result->draws_needed = tv_draws_needed(over->mass, over->cells, cell->epsilon, BUDGET_CERTIFICATE);
     free(observed);
     partition_free(all);
-    partition_free(over);
 }
 
 static double seconds_now(void)

@@ -182,7 +182,7 @@ static void bad_plans_refused(void **state)
         {"\"pad\": 65536", "\"pad\": 0", "cells[0].pad: must be an integer from 1 to 65536, is 0"},
         {"\"pad\": 65536", "\"pad\": 1.5", "cells[0].pad: must be an integer"},
         {"\"draws\": 7", "\"draws\": 7, \"pad\": 3", "cells[1]: unknown key \"pad\""},
-        {"\"bins\"", "\"all\"", "cells[0].certify: \"all\" is unknown; accepted: none, ids, bins"},
+        {"\"bins\"", "\"all\"", "cells[0].certify: \"all\" is unknown; accepted: none, ids, bins, ids-asymptotic"},
         {"0.7", "0", "cells[0]: \"temperature\" must be above 0"},
         {"0.7", "-1", "cells[0].temperature: must be from 0"},
         {"0.7", "1e-60", "cells[0]: \"temperature\" must be what fp32 can hold"},

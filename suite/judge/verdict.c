@@ -39,6 +39,7 @@ struct tally tally_session(const struct session *session)
         if (result->cell->certify == CERTIFY_BINS &&
             (!tally.most_bins || result->bound_cells < tally.most_bins))
             tally.most_bins = result->bound_cells;
+        tally.asymptotic |= result->cell->certify == CERTIFY_IDS_ASYMPTOTIC;
         if (result->bound.upper > result->cell->epsilon && !tally.uncertified)
             tally.uncertified = result;
     }
@@ -69,14 +70,16 @@ const char *verdict_lacks(const struct session *session, const struct tally *tal
 
 void certified_words(const struct tally *tally, char *text, size_t bytes)
 {
-    char bins[64] = "over all ids";
+    char bins[80] = "over all ids";
     if (tally->certified == 0) {
         snprintf(text, bytes, "none certified");
         return;
     }
     if (tally->most_bins)
-        snprintf(bins, sizeof bins, "wide ones over %zu bin%s or more", tally->most_bins,
-                 PLURAL(tally->most_bins));
+        snprintf(bins, sizeof bins, "wide ones over %zu bin%s or more%s", tally->most_bins,
+                 PLURAL(tally->most_bins), tally->asymptotic ? " or asymptotically" : "");
+    else if (tally->asymptotic)
+        snprintf(bins, sizeof bins, "over all ids, of wide ones asymptotically");
     snprintf(text, bytes, "%zu of %zu table%s certified within epsilon %g (%s, each with confidence 1 - %g)",
              tally->certified, tally->tables, PLURAL(tally->tables), tally->worst_epsilon, bins,
              BUDGET_CERTIFICATE);

@@ -19,6 +19,7 @@ struct tally {
     size_t tables, to_certify, certified;   /* cells: of family equivalence that ran, and of those */
     double worst_epsilon, worst_bound;      /* over the cells to certify */
     size_t most_bins;                       /* resolution of the coarsest certificate; 0: all ids */
+    bool asymptotic;                        /* some certificate is */
     const struct cell_result *uncertified;  /* the first cell whose U is above its epsilon, or NULL */
     const struct cell_result *first_error;  /* or NULL */
     const struct statistic *first_rejected; /* or NULL */

@@ -135,7 +135,8 @@ struct exact_choice law_choose(const double *pmf, const float *q, size_t vocab)
     struct exact_choice choice = {-1, -1, INFINITY};
     double best = 0, second = 0;
     for (size_t i = 0; i < vocab; i++) {
-        if (!(pmf[i] > 0))
+        /* Two products round by less than 2^-50 of themselves: no ratio that reaches the second best is passed over. */
+        if (!(pmf[i] > 0) || (choice.second >= 0 && pmf[i] * (1 + 0x1p-50) < second * (double)q[i]))
             continue;
         double ratio = pmf[i] / (double)q[i];
         if (choice.token < 0 || ratio > best) { /* strictly: of equal ratios the lowest id stays */

@@ -7,7 +7,7 @@
 #include "suite/report/results.h"
 #include "suite/version.h"
 
-static const char *const certify_names[] = {"none", "ids", "bins"};
+static const char *const certify_names[] = {"none", "ids", "bins", "ids-asymptotic"};
 
 static cJSON *object(const char *event)
 {
@@ -72,6 +72,11 @@ cJSON *event_run(const char *command, const struct plan *plan, int jobs,
     return json;
 }
 
+static bool over_ids(enum cell_certify certify)
+{
+    return certify == CERTIFY_IDS || certify == CERTIFY_IDS_ASYMPTOTIC;
+}
+
 static void add_equivalence(cJSON *json, const struct cell_result *result)
 {
     const struct plan_cell *cell = result->cell;
@@ -80,7 +85,8 @@ static void add_equivalence(cJSON *json, const struct cell_result *result)
     cJSON_AddNumberToObject(json, "expected_total_variation", result->tv_expected);
     cJSON_AddNumberToObject(json, "deviation", result->tv_deviation);
     cJSON_AddNumberToObject(json, "upper_bound", result->bound.upper);
-    cJSON_AddStringToObject(json, "over", cell->certify == CERTIFY_IDS ? "ids" : "bins");
+    cJSON_AddStringToObject(json, "over", over_ids(cell->certify) ? "ids" : "bins");
+    cJSON_AddBoolToObject(json, "asymptotic", cell->certify == CERTIFY_IDS_ASYMPTOTIC);
     cJSON_AddNumberToObject(json, "resolution", (double)result->bound_cells);
     cJSON_AddNumberToObject(json, "epsilon", cell->epsilon);
     cJSON_AddStringToObject(json, "certify", certify_names[cell->certify]);

@@ -6,8 +6,8 @@
  *           |   versions {name: text}, contract {}
  * cell      | [sut], cell, family, [table], state (ran skipped error stopped), [why], [published]
  *           |   equivalence that ran: draws, total_variation, expected_total_variation, deviation,
- *           |   upper_bound, over (ids bins), resolution (cells of the bound), epsilon,
- *           |   certify (none ids bins), certified, draws_needed
+ *           |   upper_bound, over (ids bins), asymptotic, resolution (cells of the bound), epsilon,
+ *           |   certify (none ids bins ids-asymptotic), certified, draws_needed
  *           |   agreement that ran: rows, mismatches, near_ties, near_ties_expected, unexplained,
  *           |   mismatch_bound
  *           |   other families that ran: messages, draws (of stage one), unsupported (messages answered so)

@@ -76,7 +76,9 @@ static void equivalence_line(const struct cell_result *result, const char *word)
     const struct plan_cell *cell = result->cell;
     double draws = (double)result->counts[0].draws;
     char over[24] = "all ids", *end;
-    if (cell->certify != CERTIFY_IDS)
+    if (cell->certify == CERTIFY_IDS_ASYMPTOTIC)
+        snprintf(over, sizeof over, "all ids~");
+    else if (cell->certify != CERTIFY_IDS)
         snprintf(over, sizeof over, "%zu bin%s", result->bound_cells, PLURAL(result->bound_cells));
     printf("  %-19s %7zu %9.0f   %.4f   %.4f +-%.4f   %.4f %-8s %5g   %s%s%s\n", cell->name,
            cell->table->vocab, draws, result->bound.observed, result->tv_expected, result->tv_deviation,
@@ -226,6 +228,18 @@ static void every_statistic(const struct cell_result *result)
     }
 }
 
+/* What "~" in the table means. */
+static void asymptotic_note(const struct session *session)
+{
+    for (size_t i = 0; i < session->plan->cells; i++)
+        if (session->cell[i].selected && session->cell[i].state == CELL_RAN &&
+            session->cell[i].cell->certify == CERTIFY_IDS_ASYMPTOTIC) {
+            puts("  ~: asymptotic, its rate of error checked by simulation "
+                 "(golden/calibration/certificate.json)");
+            return;
+        }
+}
+
 void terminal_session(const struct session *session, const char *role, bool every)
 {
     const struct sut *sut = &session->sut;
@@ -256,6 +270,7 @@ void terminal_session(const struct session *session, const char *role, bool ever
         if (every)
             every_statistic(result);
     }
+    asymptotic_note(session);
     for (size_t i = 0; i < session->plan->cells; i++)
         failures(session, &session->cell[i]);
     first_error(session);
