@@ -41,7 +41,7 @@ static int workspace_take(struct cuda *cuda, int64_t draws, struct host_text *wh
     if (draws <= cuda->workspace.draws)
         return 0;
     cuda_workspace_free(&cuda->workspace);
-    const char *failed = cuda_workspace_new(&cuda->workspace, draws);
+    const char *failed = cuda_workspace_new(&cuda->workspace, draws, 0);
     if (!failed)
         return 0;
     host_say(why, "cuda: the workspace of %" PRId64 " draws: %s", draws, failed);
