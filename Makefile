@@ -40,6 +40,10 @@ LOOP_SCHED   := $(if $(findstring clang,$(shell $(CC) --version)),,-fschedule-in
 ISA_baseline := $(LOOP_SCHED)
 ISA_avx2     := -mavx2 -mfma $(LOOP_SCHED)
 ISA_avx512   := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma
+# Filters with a planted defect, for a test.
+LOOP_DEFECTS     := defect_words defect_ties
+ISA_defect_words := -DCANDIDATES_WORDS=0
+ISA_defect_ties  := -DCANDIDATES_DEFECT_TIES
 
 comma  := ,
 GSL    := -lgsl -lgslcblas -lm
@@ -156,6 +160,7 @@ $(BUILD)/%: $(BUILD)/obj/suite/tools/%.o $(BUILD)/libjudge.a $(BUILD)/libengines
 # Tests see the rooms their own room may use, and no others.
 $(BUILD)/tests/kernels/%: $(BUILD)/obj/kernels/%.o $(BUILD)/libkernels.a
 	$(call link,-pthread,-lcmocka -lmpfr -lgmp $(CRYPTO) -lm)
+$(BUILD)/tests/kernels/test_candidates_defect: $(LOOP_DEFECTS:%=$(BUILD)/obj/kernels/loops-%.o)
 SHIM_LINKED := $(patsubst %.c,$(BUILD)/tests/%,$(filter-out kernels/test_cuda_defect.c,$(wildcard kernels/test_cuda_*.c)))
 $(SHIM_LINKED): $(BUILD)/libcuda-shim.a
 $(SHIM_LINKED): LDLIBS += -lstdc++
@@ -177,6 +182,7 @@ $(BUILD)/tests/kernels/test_select_defect: | $(BUILD)/tests/select-defect-sum $(
 FAULTS := $(BUILD)/fault-worker $(BUILD)/fault-plugin.so $(BUILD)/no-symbol.so $(BUILD)/other-abi.so
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/sut/host/test_*.c)): | $(BUILD)/samplegate-host $(FAULTS)
 $(BUILD)/tests/suite/sut/host/test_host_cuda: | $(BUILD)/tests/shim-host
+$(BUILD)/tests/suite/sut/host/test_host_time $(BUILD)/tests/suite/cli/test_bench: | $(if $(SHIM),$(BUILD)/tests/shim-host)
 $(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)

@@ -47,50 +47,25 @@ static void draw_finish(const struct loops *loops, enum sampler_rule rule, size_
     }
 }
 
-/* Where the limit of a column is: candidates.h. */
-static size_t limit_place(const struct loops *loops, enum sampler_rule rule, size_t slot, size_t column)
+int candidates_make(struct candidates *row, const struct loops *loops, enum sampler_rule rule,
+                    const float *weights, size_t vocab, double bound)
 {
-    if (score_is_hashed(rule))
-        return 4 * slot + column;
-    const size_t lanes = loops->lanes;
-    return slot / lanes * 4 * lanes + column / 2 * 2 * lanes + slot % lanes * 2 + 1 - column % 2;
+    const size_t size = (vocab + 3) / 4 + CANDIDATES_STEP;
+    *row = (struct candidates){.vocab = vocab,
+                               .block = malloc(size * sizeof *row->block),
+                               .limit = malloc(4 * size * sizeof *row->limit)};
+    if (!row->block || !row->limit) {
+        candidates_free(row);
+        return -1;
+    }
+    loops->limits(rule, weights, bound, row);
+    return 0;
 }
 
-static int candidates_make(struct candidates *row, const struct loops *loops, enum sampler_rule rule,
-                           const float *weights, size_t vocab, double bound)
+void candidates_free(struct candidates *row)
 {
-    const double scale = 0x1p32 * (1 + CANDIDATES_SLACK) / bound;
-    const size_t blocks = (vocab + 3) / 4, size = (blocks / CANDIDATES_STEP + 1) * CANDIDATES_STEP;
-    *row = (struct candidates){.vocab = vocab,
-                               .block = calloc(size, sizeof *row->block),
-                               .limit = malloc(4 * size * sizeof *row->limit)};
-    if (!row->block || !row->limit)
-        return -1;
-    size_t slots = 0;
-    for (size_t block = 0; block < blocks; block++) {
-        int live = 0;
-        for (size_t c = 0; c < 4; c++) {
-            const double weight = 4 * block + c < vocab ? (double)weights[4 * block + c] : 0;
-            const double words = weight * scale; /* NaN, negative or below 1/2: no n is that small */
-            int32_t limit = INT32_MIN;
-            if (words >= 0.5) {
-                live = 1;
-                limit = words + CANDIDATES_WORDS < 0x1p32 ? (int32_t)(words + CANDIDATES_WORDS - 0x1p31)
-                                                          : INT32_MAX;
-            }
-            row->limit[limit_place(loops, rule, slots, c)] = limit;
-        }
-        row->block[slots] = (uint32_t)block;
-        slots += (size_t)live;
-    }
-    while (slots % CANDIDATES_STEP) {
-        row->block[slots] = 0;
-        for (size_t c = 0; c < 4; c++)
-            row->limit[limit_place(loops, rule, slots, c)] = INT32_MIN;
-        slots++;
-    }
-    row->slots = slots;
-    return 0;
+    free(row->block);
+    free(row->limit);
 }
 
 void draws_of_row(const struct loops *loops, enum sampler_rule rule, const float *weights, size_t vocab,
@@ -101,16 +76,15 @@ void draws_of_row(const struct loops *loops, enum sampler_rule rule, const float
         draw[d].weights = weights;
         draw_start(&draw[d], rule, bound);
     }
-    struct candidates row = {0};
+    struct candidates row;
     if (bound < CANDIDATES_BOUND_MIN)
         for (size_t d = 0; d < draws; d++)
             loops->whole(rule, vocab, &draw[d]);
-    else if (draws >= DRAWS_MANY && candidates_make(&row, loops, rule, weights, vocab, bound) == 0)
+    else if (draws >= DRAWS_MANY && candidates_make(&row, loops, rule, weights, vocab, bound) == 0) {
         loops->candidates(rule, &row, draw, draws);
-    else
+        candidates_free(&row);
+    } else
         loops->rows(rule, vocab, draw, draws);
-    free(row.block);
-    free(row.limit);
     for (size_t d = 0; d < draws && bound >= CANDIDATES_BOUND_MIN; d++)
         draw_finish(loops, rule, vocab, &draw[d]);
 }

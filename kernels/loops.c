@@ -142,7 +142,7 @@ MAP(exp_map, float, elementary_exp)
 
 const struct loops PASTE(loops_, ISA) = {
     .name = TEXT(ISA),
-    .lanes = LANES,
+    .limits = limits,
     .candidates = candidates,
     .rows = rows,
     .whole = whole,

@@ -9,7 +9,8 @@
 
 struct loops {
     const char *name;
-    size_t lanes; /* how candidates_place puts the limits */
+    /* Fill row->slots, block and limit, the arrays with room for (vocab + 3) / 4 + CANDIDATES_STEP blocks. */
+    void (*limits)(enum sampler_rule rule, const float *weights, double bound, struct candidates *row);
     /* The best of the columns that the filter passes, for each draw, on top of what the draw has found before;
      * rules race, gumbel, torch-race, seeded, seeded-2025. candidates: all draws of one prepared row. rows:
      * each draw from its own weights[vocab]. whole: one draw, every column scored. */

@@ -8,9 +8,8 @@
  * columns 3 and 2. SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_LOOPS_RACE_H
 #define SAMPLEGATE_LOOPS_RACE_H
-#include "kernels/lanes.h"
+#include "kernels/loops_limits.h"
 #include "kernels/philox.h"
-#include "kernels/scores.h"
 
 #define TILE 256 /* blocks */
 #define UNIT_COLUMNS (4 * LANES)
@@ -207,10 +206,8 @@ static void scan_weights(const struct scan *scan, const float *weights)
                 unit_limits(weights + 4 * slot + u * UNIT_COLUMNS, scale, limit);
                 LANES_FLOAT_STORE(part, limit[0]);
                 LANES_FLOAT_STORE(part + 2 * LANES, limit[1]);
-                for (size_t l = 0; l < UNIT_COLUMNS; l++) /* up, so that no candidate is lost; NaN: none */
-                    whole[u * UNIT_COLUMNS + l] = part[l] >= 0x1p31f - 128 ? INT32_MAX
-                                                  : part[l] >= -0x1p31f    ? (int32_t)part[l] + 64
-                                                                           : INT32_MIN;
+                for (size_t l = 0; l < UNIT_COLUMNS; l++)
+                    whole[u * UNIT_COLUMNS + l] = limit_of(part[l]);
             }
             step_take(scan, slot, whole);
             scale = LANES_FLOAT_SET(draw_scale(scan->draw, scan->score));

@@ -88,6 +88,10 @@ void sampler_row_kept(const struct sampler_row *row, uint8_t *kept);
 /* token[draws]: draw d uses noise (seed, first_position + d). */
 void sampler_draw(const struct sampler_row *row, uint64_t seed, uint64_t first_position, size_t draws,
                   int32_t *token);
+/* The same on `threads` threads (1 to 256; this one is one of them), which pays for many draws of a wide row.
+ */
+void sampler_draw_threads(const struct sampler_row *row, uint64_t seed, uint64_t first_position, size_t draws,
+                          size_t threads, int32_t *token);
 /* token[draws]: draw d uses noise (seed[d], position[d]). */
 void sampler_draw_seeded(const struct sampler_row *row, const int64_t *seed, const int64_t *position,
                          size_t draws, int32_t *token);

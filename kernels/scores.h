@@ -73,7 +73,11 @@ static inline void draw_take(struct draw *draw, const struct score *score, size_
     if (column >= vocab)
         return;
     const double this = score->of(draw->weights[column], word);
+#ifdef CANDIDATES_DEFECT_TIES /* planted: columns do not come in order */
+    if (this > draw->best) {
+#else
     if (this > draw->best || (this == draw->best && (int32_t)column < draw->token)) {
+#endif
         draw->best = this;
         draw->token = (int32_t)column;
     }
@@ -87,7 +91,7 @@ static inline float draw_scale(const struct draw *draw, const struct score *scor
         ratio = draw->bound;
     if (ratio > CANDIDATES_BOUND_MAX)
         ratio = CANDIDATES_BOUND_MAX;
-    return (float)(0x1p32 * (1 + CANDIDATES_SLACK) / ratio);
+    return (float)(0x1p32 / ratio);
 }
 
 #define CANDIDATES_ZERO ((float)(CANDIDATES_WORDS - 0x1p31))

@@ -57,6 +57,9 @@ ENTRIES = {
     "kat/elementary.txt": {"kind": "recorded", "program": "kernels/test_elementary.c", "version": "1",
                            "source": "output hashes of our own exp, log and Exp(1), which every compiler and instruction set must "
                                      "give; what is right about them the test asks MPFR"},
+    "kat/tokens.txt": {"kind": "recorded", "program": "kernels/test_candidates.c", "version": "1",
+                       "source": "hashes of token streams, which every compiler, instruction set and number of threads must give; "
+                                 "that the tokens are right the test says with every column scored"},
     "kat/seeded.txt": {"kind": "witness", "version": "sglang 0.5.19, 0.5.20, 0.5.23",
                        "source": "hash kernel and sampler of the wheels on CPU (torch 2.15.0); the first two hashes also in "
                                  "https://github.com/sgl-project/sglang/issues/25106 and upstream's tests"},

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "suite/bench/report.h"
 #include "suite/cli/cli.h"
@@ -198,26 +199,44 @@ static int load(struct bench_plan *plan, const struct arguments *arguments, stru
                        arguments->options.cells, names);
 }
 
-/* DIR/bench.json, whole or not at all. */
-static void write_json(const char *directory, const char *text, struct trouble *trouble)
+static void path_of(const char *directory, const char *suffix, char path[4096])
 {
-    char path[4096], partial[4110];
-    if (mkdir(directory, 0777) && errno != EEXIST) {
-        trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", directory, strerror(errno));
-        return;
-    }
-    snprintf(path, sizeof path, "%s/bench.json", directory);
-    snprintf(partial, sizeof partial, "%s.partial", path);
+    snprintf(path, 4096, "%.4000s/bench.json%s", directory, suffix);
+}
+
+/* Before an hour of measuring: can DIR/bench.json be written? */
+static int out_prepare(const char *directory, struct trouble *trouble)
+{
+    char partial[4096];
+    path_of(directory, ".partial", partial);
+    if (mkdir(directory, 0777) && errno != EEXIST)
+        return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", directory, strerror(errno));
+    FILE *file = fopen(partial, "we");
+    if (!file)
+        return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", partial, strerror(errno));
+    fclose(file);
+    unlink(partial);
+    return 0;
+}
+
+/* DIR/bench.json, whole or not at all. */
+static void out_write(const char *directory, const char *text, struct trouble *trouble)
+{
+    char path[4096], partial[4096];
+    path_of(directory, "", path);
+    path_of(directory, ".partial", partial);
     FILE *file = fopen(partial, "we");
     int failed = file ? 0 : errno;
-    if (file && (fprintf(file, "%s\n", text) < 0 || fflush(file)))
+    if (file && (fprintf(file, "%s\n", text) < 0 || fflush(file) || fsync(fileno(file))))
         failed = errno;
     if (file && fclose(file) && !failed)
         failed = errno;
     if (!failed && rename(partial, path))
         failed = errno;
-    if (failed)
+    if (failed) {
+        unlink(partial);
         trouble_set(trouble, EXIT_DAMAGED, "%s: the report cannot be written: %s", path, strerror(failed));
+    }
 }
 
 /* The exit code, and the verdict's word. */
@@ -294,7 +313,7 @@ static int conclude(const struct arguments *arguments, const struct bench *bench
             puts("```");
     }
     if (arguments->out)
-        write_json(arguments->out, text, &trouble);
+        out_write(arguments->out, text, &trouble);
     free(text);
     cJSON_Delete(json);
     free(comparison);
@@ -327,6 +346,7 @@ int cli_bench(int argc, char **argv)
     int failed = load(&plan, &arguments, &trouble), exit;
     for (size_t i = 0; i < arguments.suts && !failed; i++)
         failed = spec_parse(&specs[i], arguments.sut[i], &trouble);
+    failed = failed || (arguments.out && out_prepare(arguments.out, &trouble));
     const struct machine before = machine_look();
     if (failed || bench_run(&bench, &plan, specs, arguments.suts, &arguments.options, &trouble))
         exit = cli_trouble(&trouble);

@@ -47,19 +47,30 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return 0;
 }
 
-/* What an ideal sampler would show: every count its expectation, rounded. */
+/* Every count its expectation, rounded; what is lost by that is carried on, as in a wide row each would round to 0. */
+static void spread(const double *pmf, size_t vocab, uint64_t draws, uint64_t *counts)
+{
+    double carried = 0;
+    for (size_t i = 0; i < vocab; i++) {
+        const double expected = (double)draws * pmf[i], rounded = round(expected);
+        carried += expected - rounded;
+        const double extra = pmf[i] > 0 && fabs(carried) >= 1 && rounded + carried >= 0 ? trunc(carried) : 0;
+        carried -= extra;
+        counts[i] = (uint64_t)(rounded + extra);
+    }
+}
+
+/* What an ideal sampler would show. */
 static void ideal_counts(struct cell_result *result, const struct plan *plan)
 {
     struct cell_counts *counts = &result->counts[0];
     for (size_t b = 0; b < plan->batches; b++) {
         double share = (double)plan->batch[b].numerator / (double)plan->batch[b].denominator;
         counts->batch_draws[b] = (uint64_t)(share * (double)result->cell->draws);
-        for (size_t i = 0; i < counts->vocab; i++)
-            counts->batch[b][i] = (uint64_t)llround((double)counts->batch_draws[b] * result->pmf[i]);
+        spread(result->pmf, counts->vocab, counts->batch_draws[b], counts->batch[b]);
     }
     counts->draws = result->cell->draws;
-    for (size_t i = 0; i < counts->vocab; i++)
-        counts->pooled[i] = (uint64_t)llround((double)counts->draws * result->pmf[i]);
+    spread(result->pmf, counts->vocab, counts->draws, counts->pooled);
 }
 
 /* The reference's draws as the answer to every line of a script. */

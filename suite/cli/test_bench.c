@@ -4,8 +4,10 @@
 #define BENCH "exec \"$B\"/samplegate bench --plan ./small.json "
 
 static const char small[] =
-    "{\"schema\": \"samplegate-bench-1\", \"name\": \"small\", \"notes\": \"n\", \"seed\": \"7\", \"about\": \"rule\",\n"
-    "\"hands_over\": \"probabilities\", \"rules\": [\"gumbel\", \"race\"], \"warmup\": 2, \"calls\": 20, \"blocks\": 10,\n"
+    "{\"schema\": \"samplegate-bench-1\", \"name\": \"small\", \"notes\": \"n\", \"seed\": \"7\", \"about\": "
+    "\"rule\",\n"
+    "\"hands_over\": \"probabilities\", \"rules\": [\"gumbel\", \"race\"], \"warmup\": 2, \"calls\": 20, "
+    "\"blocks\": 10,\n"
     "\"sessions\": 3, \"fill\": 3, \"tables\": [{\"name\": \"zipf\", \"kind\": \"zipf\", \"vocab\": 500},\n"
     "{\"name\": \"masked\", \"kind\": \"flat\", \"vocab\": 10, \"masked\": {\"every\": 2, \"first\": 0}}],\n"
     "\"cells\": [{\"name\": \"zipf\", \"table\": \"zipf\", \"batches\": [1, 4]},\n"
@@ -42,7 +44,8 @@ static void two_rules_side_by_side(void **state)
     child_says(child.out, "claimed  1.75: zipf/batch:1, [1] gumbel -> [1] race: ");
     child_says(child.out, "machine  ");
     child_start(BENCH "--markdown --cell zipf --sessions 1 --sut reference --sut reference:categorical");
-    child_judged(0, "| batch | figure | [1] gumbel | sessions | [1] race | sessions | saved per call | [2] gumbel |");
+    child_judged(
+        0, "| batch | figure | [1] gumbel | sessions | [1] race | sessions | saved per call | [2] gumbel |");
     child_says(child.out, "|---|---|---:|");
 }
 
@@ -62,15 +65,16 @@ static void google_benchmark_json(void **state)
     child_judged(0, "\"context\"");
     cJSON *json = cJSON_Parse(child.out);
     assert_non_null(json);
-    static const char *const context[] = {"date", "host_name", "executable", "num_cpus", "mhz_per_cpu",
-                                          "cpu_scaling_enabled", "load_avg", "library_build_type", "plan_sha256"};
+    static const char *const context[] = {"date",     "host_name",          "executable",
+                                          "num_cpus", "mhz_per_cpu",        "cpu_scaling_enabled",
+                                          "load_avg", "library_build_type", "plan_sha256"};
     for (size_t i = 0; i < sizeof context / sizeof *context; i++)
         member(member(json, "context"), context[i]);
     size_t iterations = 0, medians = 0;
     const cJSON *entry;
     cJSON_ArrayForEach(entry, member(json, "benchmarks"))
     {
-        static const char *const fields[] = {"name", "run_name", "run_type", "repetitions", "threads",
+        static const char *const fields[] = {"name",       "run_name",  "run_type", "repetitions", "threads",
                                              "iterations", "real_time", "cpu_time", "time_unit"};
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
             member(entry, fields[i]);
@@ -147,16 +151,22 @@ static const char parameters[] =
     "\"parameters\",\n"
     "\"hands_over\": \"logits\", \"warmup\": 1, \"calls\": 4, \"blocks\": 2, \"sessions\": 2,\n"
     "\"tables\": [{\"name\": \"zipf\", \"kind\": \"zipf\", \"vocab\": 5000}],\n"
-    "\"cells\": [{\"name\": \"plain\", \"table\": \"zipf\", \"batches\": [1, 4, 16], \"series\": \"plain\"},\n"
-    "{\"name\": \"greedy\", \"table\": \"zipf\", \"batches\": [4], \"temperature\": 0, \"over\": \"plain\"},\n"
-    "{\"name\": \"sorted\", \"table\": \"zipf\", \"batches\": [1, 4, 16], \"over\": \"plain\", \"parameters\": "
+    "\"cells\": [{\"name\": \"plain\", \"table\": \"zipf\", \"batches\": [1, 4, 16], \"series\": "
+    "\"plain\"},\n"
+    "{\"name\": \"greedy\", \"table\": \"zipf\", \"batches\": [4], \"temperature\": 0, \"over\": "
+    "\"plain\"},\n"
+    "{\"name\": \"sorted\", \"table\": \"zipf\", \"batches\": [1, 4, 16], \"over\": \"plain\", "
+    "\"parameters\": "
     "{\"top_p\": 0.9}},\n"
-    "{\"name\": \"counted\", \"table\": \"zipf\", \"batches\": [4], \"history\": {\"prompt\": 9, \"output\": 3}, "
+    "{\"name\": \"counted\", \"table\": \"zipf\", \"batches\": [4], \"history\": {\"prompt\": 9, \"output\": "
+    "3}, "
     "\"parameters\": {\"presence_penalty\": 1}},\n"
     "{\"name\": \"forked\", \"table\": \"zipf\", \"batches\": [4], \"samples\": 3, \"copies\": 2},\n"
-    "{\"name\": \"noisy\", \"table\": \"zipf\", \"batches\": [4], \"neighbour\": {\"rows\": 1, \"parameters\": "
+    "{\"name\": \"noisy\", \"table\": \"zipf\", \"batches\": [4], \"neighbour\": {\"rows\": 1, "
+    "\"parameters\": "
     "{\"top_k\": 9}}}],\n"
-    "\"remedies\": [{\"action\": \"no filter\", \"costs\": \"tails\", \"from\": \"sorted\", \"to\": \"plain\"}]}";
+    "\"remedies\": [{\"action\": \"no filter\", \"costs\": \"tails\", \"from\": \"sorted\", \"to\": "
+    "\"plain\"}]}";
 
 /* Every cell runs, is held over the one it names, and is fitted; a sampler without penalties skips their cell by name. */
 static void what_parameters_cost(void **state)
@@ -217,7 +227,8 @@ static void wrong_arguments(void **state)
         {"--calls 0", "--calls: '0' is not a whole number from 1"},
         {"--fail-slower 1.05", "--fail-slower needs --vs SPEC"},
         {"--claimed 1", "--claimed: '1' is not a ratio such as 1.75, above 1"},
-        {"--sut reference --sut reference --vs reference", "--vs holds one --sut against another; 2 were given"},
+        {"--sut reference --sut reference --vs reference",
+         "--vs holds one --sut against another; 2 were given"},
         {"--cpu", "--cpu needs --vs SPEC"},
         {"--json --markdown", "exclude each other"},
         {"fast", "unexpected argument 'fast'"},
@@ -230,7 +241,8 @@ static void wrong_arguments(void **state)
         {"--cell nosuch", "--cell: nothing is called 'nosuch'; there are zipf, masked"},
         {"--sut recording:small.json", "a recording holds tokens, not a sampler to time"},
         {"--sut nosuch", "'nosuch' is not a sampler"},
-        {"--plan quick", "quick.json: schema: \"samplegate-plan-1\" is unknown; accepted: samplegate-bench-1"},
+        {"--plan quick",
+         "quick.json: schema: \"samplegate-plan-1\" is unknown; accepted: samplegate-bench-1"},
         {"--plan nosuch", "there are: bench-38117"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -250,14 +262,51 @@ static void greedy_is_no_evidence(void **state)
     fclose(file);
     free(greedy);
     child_start("exec \"$B\"/samplegate bench --plan ./greedy.json");
-    child_refused(2, "greedy.json: cells[0]: temperature 0 is greedy: an argmax, which never calls the drawing rule");
+    child_refused(
+        2, "greedy.json: cells[0]: temperature 0 is greedy: an argmax, which never calls the drawing rule");
+}
+
+/* It is told before anything is measured, and the disk's end after it. */
+static void reports_that_cannot_be_written(void **state)
+{
+    (void)state;
+    write_text("file", "");
+    child_start(BENCH "--out file/below --sut \"exec:touch started; $B/fault-worker times\"");
+    child_refused(99, "--out: file/below: Not a directory");
+    assert_int_not_equal(access("started", F_OK), 0);
+    child_start("ulimit -f 0; " BENCH "--cell masked --sessions 1 --out full >/dev/null");
+    child_wait();
+    child_expect(99); /* what it says meets the same limit */
+    assert_int_not_equal(access("full/bench.json", F_OK), 0);
+    assert_int_not_equal(access("full/bench.json.partial", F_OK), 0);
+}
+
+/* Through the host shim: calls queue, and three figures are told. */
+static void calls_that_queue(void **state)
+{
+    (void)state;
+    char shim[PATH_MAX];
+    snprintf(shim, sizeof shim, "%s/tests/shim-host", getenv("B"));
+    if (access(shim, X_OK))
+        skip();
+    child_start(BENCH "--cell zipf --sessions 1 --sut \"exec:$B/tests/shim-host cuda:race\"");
+    child_judged(0, "Of calls that queue: host is call to return behind an empty queue");
+    squeeze();
+    child_says(child.out, "\n1 host ");
+    child_says(child.out, "\n1 host, queue full ");
+    child_says(child.out, "\n1 synchronized ");
+    if (strstr(child.out, "On a CPU a call returns"))
+        fail_msg("%s", child.out);
+    child_start(BENCH "--cell zipf --sut reference --vs \"exec:$B/tests/shim-host cuda:race\"");
+    child_judged(3, "one queues its calls on a device, the other does not");
 }
 
 /* What was whole when the signal came is kept, in the text and in the file. */
 static void interrupted(void **state)
 {
     (void)state;
-    child_start(BENCH "--calls 300 --sessions 50 --cell zipf --out kept --sut \"$B\"/fault-plugin.so,id=spin-1000");
+    child_start(BENCH
+                "--calls 300 --sessions 50 --cell zipf --out kept --sut \"$B\"/fault-plugin.so,id=spin-1000");
     child_pause(4000); /* a session takes 0.7 s */
     kill(-child.pid, SIGINT);
     child_judged(130, "interrupted, ");
@@ -270,11 +319,19 @@ static void interrupted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_rules_side_by_side), cmocka_unit_test(google_benchmark_json),
-        cmocka_unit_test(a_slower_sampler),       cmocka_unit_test(the_same_sampler),
-        cmocka_unit_test(too_few_sessions_are_unclear), cmocka_unit_test(by_cpu_time), cmocka_unit_test(what_parameters_cost),
-        cmocka_unit_test(workers_that_lie),       cmocka_unit_test(wrong_arguments),
-        cmocka_unit_test(greedy_is_no_evidence),  cmocka_unit_test(interrupted),
+        cmocka_unit_test(two_rules_side_by_side),
+        cmocka_unit_test(google_benchmark_json),
+        cmocka_unit_test(a_slower_sampler),
+        cmocka_unit_test(the_same_sampler),
+        cmocka_unit_test(too_few_sessions_are_unclear),
+        cmocka_unit_test(by_cpu_time),
+        cmocka_unit_test(what_parameters_cost),
+        cmocka_unit_test(workers_that_lie),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(greedy_is_no_evidence),
+        cmocka_unit_test(reports_that_cannot_be_written),
+        cmocka_unit_test(calls_that_queue),
+        cmocka_unit_test(interrupted),
     };
     return cmocka_run_group_tests(tests, make_plan, child_sweep);
 }

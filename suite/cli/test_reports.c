@@ -69,6 +69,10 @@ static void explain_says_who_is_hurt_and_how_much_is_seen(void **state)
     child_judged(0, "one draw in ");
     child_start("exec \"$B\"/samplegate explain dependence.seed");
     child_judged(0, "--plan card has cells");
+    /* A flat row has fewer draws than ids: an ideal sampler draws all the same. */
+    child_start("exec \"$B\"/samplegate explain equivalence --plan gate | grep -A 1 flat-128256");
+    child_judged(0, "flat-128256             20000  upper                chi2 distance 4.8e-03");
+    assert_null(strstr(child.out, "distance inf"));
     child_start("exec \"$B\"/samplegate explain equivalence.rnak");
     child_refused(2, "equivalence.rank");
     child_start("exec \"$B\"/samplegate explain");

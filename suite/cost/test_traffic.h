@@ -30,6 +30,7 @@ static inline int read_traffic(const char *text)
     options.vocab = options.vocab ? options.vocab : 1000;
     options.requests = path;
     trouble = (struct trouble){0};
+    cost_traffic_free(&traffic); /* of a text before */
     const int result = cost_traffic_read(&traffic, &options, &trouble);
     unlink(path);
     return result;

@@ -11,6 +11,8 @@ static void add(struct evidence *evidence, const struct check *check, const stru
     struct statistic *statistic = evidence_add(evidence, check, name);
     statistic->tail = tail;
     statistic->bound = true;
+    if (id == in->vocab)
+        return; /* nothing was drawn */
     statistic->value = (double)in->counts->pooled[id];
     statistic->expected = (double)in->counts->draws * in->pmf[id];
     share_effect(statistic, name[0] == 'u', (double)in->vocab);
