@@ -127,7 +127,7 @@ $(BUILD)/libjudge.a:    $(call obj,$(JUDGE))            ; $(archive)
 $(BUILD)/libmutants.a:  $(call obj,$(MUTANTS))          ; $(archive)
 $(BUILD)/libcuda-shim.a: $(patsubst %.cu,$(BUILD)/obj/%.shim.o,$(CUDA)) ; $(archive)
 
-# For ci/bench_select.py, which calls it from Python.
+# For ci/bench_race.py and ci/bench_select.py, which call it from Python.
 $(BUILD)/libkernels.so: $(call obj,$(KERNELS)) $(LOOPS)
 	$(call link,-shared -pthread,-lm)
 
@@ -142,6 +142,8 @@ $(BUILD)/samplegate-host: $(call obj,$(HOST)) $(CUDA_OBJECTS) $(BUILD)/libengine
 	$(call link,-pthread,$(CJSON) $(CRYPTO) $(CUDA_LIBS) -ldl -lm)
 $(BUILD)/mutants.so: $(call obj,$(MUTANTS)) $(BUILD)/libengines.a $(BUILD)/libkernels.a
 	$(call link,-shared -Wl$(comma)--exclude-libs$(comma)ALL,-lm)
+$(BUILD)/bench-limit: $(call obj,kernels/bench_limit.c) $(BUILD)/libkernels.a
+	$(call link,-pthread,-lm)
 $(BUILD)/fault-worker: $(call obj,suite/sut/faults/fault_worker.c) $(BUILD)/libprotocol.a
 	$(call link,,$(CJSON))
 $(BUILD)/fault-plugin.so: $(call obj,suite/sut/faults/fault_plugin.c)
@@ -215,7 +217,7 @@ gate:
 	+$(MAKE) --no-print-directory -j"$$(nproc)" all
 	ci/gate.sh $(BUILD) $(REQUIRE)
 # TORCH: a virtual environment with PyPI's PyTorch, or nothing. SECTIONS: some of them, such as published, vllm, select.
-bench: all $(BUILD)/libkernels.so
+bench: all $(BUILD)/libkernels.so $(BUILD)/bench-limit
 	ci/bench.sh $(BUILD) "$(TORCH)" $(SECTIONS)
 mutants: all
 	$(BUILD)/kill_table $(BUILD)

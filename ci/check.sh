@@ -82,8 +82,10 @@ part_units() {
 }
 
 part_python() {
-    whole 'golden/model/test_model.py' python3 golden/model/test_model.py
     local test
+    for test in model engines requests; do
+        whole "golden/model/test_$test.py" python3 "golden/model/test_$test.py"
+    done
     for test in host host_ask host_options host_time torch vllm_stages; do
         whole "suite/sut/workers/test_$test.py" /usr/bin/python3 "suite/sut/workers/test_$test.py"
     done

@@ -105,3 +105,21 @@ void draws_of_rows(const struct loops *loops, enum sampler_rule rule, size_t voc
         draw_finish(loops, rule, vocab, &draw[d]);
     }
 }
+
+#define ROWS_AT_ONCE 64
+
+void draws_call(const struct loops *loops, enum sampler_rule rule, const float *probabilities, size_t rows,
+                size_t vocab, size_t row_stride, uint64_t seed, uint64_t first_position, int32_t *token)
+{
+    struct draw draw[ROWS_AT_ONCE];
+    for (size_t first = 0; first < rows; first += ROWS_AT_ONCE) {
+        const size_t count = rows - first < ROWS_AT_ONCE ? rows - first : ROWS_AT_ONCE;
+        for (size_t d = 0; d < count; d++)
+            draw[d] = (struct draw){.seed = seed,
+                                    .position = first_position + first + d,
+                                    .weights = probabilities + (first + d) * row_stride};
+        draws_of_rows(loops, rule, vocab, draw, count);
+        for (size_t d = 0; d < count; d++)
+            token[first + d] = draw[d].token;
+    }
+}

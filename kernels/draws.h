@@ -21,4 +21,8 @@ void draws_of_row(const struct loops *loops, enum sampler_rule rule, const float
 /* The same from seed, position and weights of each; masses are taken to be about 1 unless that proves wrong. */
 void draws_of_rows(const struct loops *loops, enum sampler_rule rule, size_t vocab, struct draw *draw,
                    size_t draws);
+
+/* sampler_draw_rows on the loops of one instruction set. */
+void draws_call(const struct loops *loops, enum sampler_rule rule, const float *probabilities, size_t rows,
+                size_t vocab, size_t row_stride, uint64_t seed, uint64_t first_position, int32_t *token);
 #endif

@@ -108,7 +108,6 @@ static void draw_all(const struct sampler_row *row, struct draw *draw, size_t dr
 /* Draws are done so many at a time, or a few where there is no memory: it makes no difference to a token. */
 #define DRAWS_MANY 4096
 #define DRAWS_FEW 8
-#define DRAWS_ROWS 64
 
 /* seed[d] and position[d] of draw d if `seed` is given, else (first_seed, first_position + d). */
 static void draw_in_parts(const struct sampler_row *row, const int64_t *seed, const int64_t *position,
@@ -172,17 +171,7 @@ enum sampler_status sampler_draw_rows(enum sampler_rule rule, const float *proba
         return SAMPLER_BAD_VOCAB;
     if (rule != RULE_RACE && rule != RULE_GUMBEL && rule != RULE_SEEDED)
         return SAMPLER_BAD_COMBINATION;
-    struct draw draw[DRAWS_ROWS];
-    for (size_t first = 0; first < rows; first += DRAWS_ROWS) {
-        const size_t count = rows - first < DRAWS_ROWS ? rows - first : DRAWS_ROWS;
-        for (size_t d = 0; d < count; d++)
-            draw[d] = (struct draw){.seed = seed,
-                                    .position = first_position + first + d,
-                                    .weights = probabilities + (first + d) * row_stride};
-        draws_of_rows(loops, rule, vocab, draw, count);
-        for (size_t d = 0; d < count; d++)
-            token[first + d] = draw[d].token;
-    }
+    draws_call(loops, rule, probabilities, rows, vocab, row_stride, seed, first_position, token);
     return SAMPLER_OK;
 }
 

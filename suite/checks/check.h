@@ -2,7 +2,7 @@
  * impossibility.
  *
  * To add one: a file suite/checks/<family>/<check>.c with its evaluate function, the mutant that it kills in
- * suite/sut/mutants/, and one line in registry.c. */
+ * suite/sut/mutants/, and one row in <family>/rows.h. */
 #ifndef SAMPLEGATE_CHECK_H
 #define SAMPLEGATE_CHECK_H
 #include <stdbool.h>

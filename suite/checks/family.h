@@ -1,7 +1,7 @@
 /* family.h: the families of checks: what a plan's cell of each must say, and what it asks the sampler.
  *
  * To add one: its name in suite/judge/plan.h and plan.c and in golden/schema/plan.schema.json; a row in family.c; a folder
- * suite/checks/<family>/ with script.c and the checks, named in the Makefile (JUDGE); rows in registry.c; cells in a plan;
+ * suite/checks/<family>/ with script.c and the checks, named in the Makefile (JUDGE); rows.h there, named in registry.c; cells in a plan;
  * and the golden that holds the expectations, its schema and its reader in suite/golden/. */
 #ifndef SAMPLEGATE_FAMILY_H
 #define SAMPLEGATE_FAMILY_H

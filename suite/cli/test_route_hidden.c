@@ -140,6 +140,10 @@ static void n_is_refused_as_the_engine_does(void **state)
         {"sglang-0.5.20", "\"endpoint\": \"chat\", \"body\": {\"n\": 1e300}", "HTTP 400: n must be a"},
         {"sglang-0.5.20", "\"endpoint\": \"generate\", \"body\": {\"sampling_params\": {\"n\": 1e300}}",
          "fails: n 1e+300 is no number of sequences\n"},
+        {"vllm-0.5.0", "\"endpoint\": \"chat\", \"body\": {\"n\": 0}",
+         "HTTP 400: n must be at least 1, got 0.\n"},
+        {"vllm-0.5.0", "\"endpoint\": \"generate\", \"body\": {\"n\": 0}",
+         "HTTP 500: n must be at least 1, got 0.\n"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char line[300];

@@ -131,8 +131,12 @@ void route_answer(const struct route_view *view, enum engine_endpoint endpoint,
     }
     answer->resolved = view->engine->resolve(view->reading, &view->server, endpoint, request,
                                              &answer->parameters, &answer->refusal) == 0;
-    answer->refused = !answer->resolved || check(view, &answer->parameters.values, &answer->flags,
-                                                 &answer->forks, &answer->refusal) != 0;
+    answer->refused = !answer->resolved;
+    if (answer->resolved &&
+        check(view, &answer->parameters.values, &answer->flags, &answer->forks, &answer->refusal)) {
+        answer->refused = true;
+        answer->refusal.status = engine_status(view->engine, endpoint, answer->refusal.status);
+    }
     if (answer->refused)
         utf8_force(answer->refusal.text); /* which holds what was sent, and may be cut */
     else

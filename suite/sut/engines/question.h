@@ -16,6 +16,7 @@ struct question {
 };
 
 /* 0, or -1: malformed, and why. */
+int question_history(struct question *question);
 int question_forks(struct question *question);
 int question_draw(struct question *question);
 int question_tensors(struct question *question);
@@ -25,6 +26,12 @@ int question_candidates(struct question *question);
 void question_put_text(cJSON *to, const char *key, const char *text);
 void question_put_values(cJSON *to, const char *key, const struct engine_values *values);
 void question_put_refusal(cJSON *to, const struct engine_refusal *refusal);
+/* The path of `rows` requests under these flags, or why they have none; `whole`: with what its name hides. */
+void question_put_path(const struct question *question, cJSON *to, const struct engine_flags *flags,
+                       size_t rows, bool whole);
+/* The flags of a request; -1 where it is refused, which is then the answer. */
+int question_prepare(const struct question *question, const struct engine_values *request,
+                     struct engine_flags *flags);
 /* Parameters at the question's endpoint. */
 int question_read_request(const struct question *question, const cJSON *at, const char *place,
                           struct engine_values *request);
