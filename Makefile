@@ -35,8 +35,8 @@ TESTS    := $(wildcard kernels/test_*.c stats/test_*.c suite/*/test_*.c suite/*/
 
 # One source of inner loops, compiled once per instruction set and chosen at run time.
 LOOPS := $(foreach i,baseline avx2 avx512,$(BUILD)/obj/kernels/loops-$(i).o $(BUILD)/obj/kernels/weight_loops-$(i).o)
-# Without it gcc lets AVX2's 16 registers overflow (20 % slower); with AVX-512's 32 it does harm. clang has no such flag.
-LOOP_SCHED   := $(if $(findstring clang,$(shell $(CC) --version)),,-fschedule-insns -fsched-pressure)
+# Without it gcc lets AVX2's 16 registers overflow (20 % slower); with AVX-512's 32 it does harm. clang has no such flags.
+LOOP_SCHED   := $(if $(findstring clang,$(shell $(CC) --version)),,-fschedule-insns -fsched-pressure -fno-tree-reassoc)
 ISA_baseline := $(LOOP_SCHED)
 ISA_avx2     := -mavx2 -mfma $(LOOP_SCHED)
 ISA_avx512   := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma

@@ -39,12 +39,12 @@ section_vllm() {
 section_other() {
     local script status=0
     for script in "ci/bench_$1".*; do
-        printf '## %s\n\n' "$(sed -n 's/^\("""\|# \)bench_[^:]*: *//p' "$script" | sed -n '1s/[".]*$//p')"
+        printf '## %s\n\n' "$(sed -n 's/^\("""\|# \)bench_[^:]*: *//p' "$script" | sed -n '1{s/[".]*$//;s/^./\U&/;p}')"
         case $script in
         *.py)
             for python in "${pythons[@]}"; do
                 printf '```\n'
-                nice -n 0 "$python" "$script" "$build" 2>&1 || status=1
+                "$python" "$script" "$build" 2>&1 || status=1
                 printf '```\n\n'
             done
             [ ${#pythons[@]} -gt 0 ] || printf 'Not run: no python3 here can import torch.\n'

@@ -134,6 +134,9 @@ part_engines() {
         whole 'compare: reference, torch, by seed' bash -euo pipefail -c "
             '$gate' compare --plan quick --cell masked-1000 --old reference:seeded,values=probabilities --new '$torch,rule=seeded' --allow-inconclusive --json |
             tail -n 1 | grep -o '20000 of 20000 tokens equal on the same seeds'"
+        whole 'bench: both rules in one torch' bash -euo pipefail -c "
+            '$gate' bench --sut '$torch' --sut reference --cell normal-32768 --calls 5 --warmup 1 --sessions 1 --claimed 1.75 |
+            grep -o 'claimed  1.75: normal-32768/batch:64, \[1\] multinomial -> \[1\] race: '"
         work=$(mktemp -d)
         whole 'requests -> worker elsewhere -> judge' bash -euo pipefail -c "
             '$gate' requests quick -o '$work/requests' --takes probabilities --noise

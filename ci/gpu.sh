@@ -121,6 +121,7 @@ if why=$("$build/samplegate-host" cuda:race </dev/null 2>&1); then
         step "cuda-$rule-card" "$build/samplegate" run --sut "cuda:$rule" --plan card --require gpu --out "$log/cuda-$rule-card" || true
     done
     sanitizer=$(command -v compute-sanitizer || ls "${CUDA_HOME:-/usr/local/cuda}"/bin/compute-sanitizer 2>/dev/null || true)
+    step bench-cuda "$build/samplegate" bench --plan bench-38117 --sut cuda:race --out "$log/bench-cuda" || true
     if [ -n "$sanitizer" ]; then sanitize; else not_run+=('compute-sanitizer (not installed)'); fi
 else
     not_run+=("cuda:RULE (${why##*samplegate-host: })")
@@ -141,4 +142,8 @@ for dtype in f32 bf16 f16; do
     step "upgrade-$dtype" "$build/samplegate" compare --old "$sampler,device=cuda,rule=multinomial,dtype=$dtype" \
         --new "$sampler,device=cuda,rule=race,dtype=$dtype" --plan pair --jobs 2 --out "$log/upgrade-$dtype" || true
 done
+# How long its calls take: host-side behind an empty and a full queue, and synchronized; and what parameters cost.
+step bench-torch "$build/samplegate" bench --plan bench-38117 --sut "$sampler,device=cuda" --claimed 1.75 --out "$log/bench-torch" || true
+step bench-vllm "$build/samplegate" bench --plan bench-vllm-0.5.0 --sut "${sampler/:torch/:vllm_stages},device=cuda" \
+    --out "$log/bench-vllm" || true
 summary

@@ -3,8 +3,7 @@
  *
  * `lanes` are LANES lanes of 64 bits, each for one Philox block, with a 32-bit word of it in the low half.
  * Intrinsics, because compilers make poor code of a 32 by 32 to 64 bit product and of masks. A `rejects` has
- * one flag for each 32-bit element. STEP_UNITS: how many independent units hide the latency of products,
- * measured with gcc 12 on Zen 4; clang unrolls only if told the very number. SPDX-License-Identifier: MIT */
+ * one flag for each 32-bit element. SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_LANES_H
 #define SAMPLEGATE_LANES_H
 #include <stddef.h>
@@ -35,8 +34,6 @@ typedef __mmask16 lanes_rejects;
 #    define REJECTS_NOT_WITHIN(r, x, limit)                                                                  \
         _mm512_mask_cmp_ps_mask(r, _mm512_cvtepi32_ps(x), limit, _CMP_NLE_UQ)
 #    define REJECTS_ARE_ALL(r) ((r) == 0xffff)
-#    define STEP_UNITS 4
-#    define STEP_UNROLL _Pragma("GCC unroll 4")
 #elif defined(__AVX2__)
 #    include <immintrin.h>
 typedef __m256i lanes;
@@ -61,8 +58,6 @@ typedef __m256i lanes_rejects;
 #    define REJECTS_NOT_WITHIN(r, x, limit)                                                                  \
         _mm256_and_si256(r, _mm256_castps_si256(_mm256_cmp_ps(_mm256_cvtepi32_ps(x), limit, _CMP_NLE_UQ)))
 #    define REJECTS_ARE_ALL(r) _mm256_testc_si256(r, _mm256_set1_epi32(-1))
-#    define STEP_UNITS 8
-#    define STEP_UNROLL _Pragma("GCC unroll 8")
 #else
 typedef uint64_t lanes __attribute__((vector_size(16)));
 typedef uint32_t lanes_words __attribute__((vector_size(16)));
@@ -125,8 +120,6 @@ static inline void lanes_float_store(float *to, lanes_float x)
 #    define REJECTS_NOT_WITHIN(r, x, limit)                                                                  \
         ((r) & ~(lanes_integers)(__builtin_convertvector((lanes_integers)(x), lanes_float) <= (limit)))
 #    define REJECTS_ARE_ALL(r) ((((lanes)(r))[0] & ((lanes)(r))[1]) == UINT64_MAX)
-#    define STEP_UNITS 4
-#    define STEP_UNROLL _Pragma("GCC unroll 4")
 #endif
 
 #define LANES (sizeof(lanes) / sizeof(uint64_t))

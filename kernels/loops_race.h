@@ -13,6 +13,9 @@
 
 #define TILE 256 /* blocks */
 #define UNIT_COLUMNS (4 * LANES)
+/* So many independent units hide the latency of products, measured with gcc 12 on Zen 4; clang unrolls only if
+ * told the very number. */
+#define STEP_UNITS 4
 #define STEP_BLOCKS (STEP_UNITS * LANES)
 #define DRAWS_AT_ONCE 64
 #define NOISE_FLIP 0x7fffffffu /* word ^ this = n - 2^31 */
@@ -69,7 +72,7 @@ static inline __attribute__((always_inline)) void round_of_units(lanes word[][4]
                                                                  const uint64_t key[2])
 {
     const lanes m0 = LANES_SET(PHILOX_M4x32_0), m1 = LANES_SET(PHILOX_M4x32_1);
-    STEP_UNROLL
+#pragma GCC unroll 4
     for (size_t u = 0; u < units; u++) {
         const lanes product0 = LANES_MULTIPLY(word[u][0], m0), product1 = LANES_MULTIPLY(word[u][2], m1);
         word[u][0] = LANES_XOR3(LANES_HIGH(product1), word[u][1], LANES_SET(key[0]));
@@ -85,7 +88,7 @@ unit_noise(const struct tile *tile, size_t slot, const struct rounds *rounds, si
 {
     const lanes m0 = LANES_SET(PHILOX_M4x32_0), m1 = LANES_SET(PHILOX_M4x32_1);
     lanes word[STEP_UNITS][4];
-    STEP_UNROLL
+#pragma GCC unroll 4
     for (size_t u = 0; u < units; u++) {
         word[u][0] = LANES_XOR(LANES_LOAD(tile->a + slot + u * LANES), LANES_SET(rounds->a));
         word[u][1] = LANES_LOAD(tile->b + slot + u * LANES);
@@ -95,7 +98,7 @@ unit_noise(const struct tile *tile, size_t slot, const struct rounds *rounds, si
 #pragma GCC unroll 7
     for (size_t r = 0; r < 7; r++)
         round_of_units(word, units, rounds->key[r]);
-    STEP_UNROLL
+#pragma GCC unroll 4
     for (size_t u = 0; u < units; u++) {
         noise[u][0] = LANES_XOR3(LANES_MULTIPLY(word[u][2], m1), LANES_LOW_UP(word[u][1]),
                                  LANES_SET(rounds->key[7][0]));
@@ -163,7 +166,7 @@ static void scan_limits(const struct scan *scan, const int32_t *limit)
         lanes_rejects rejects = REJECTS_ALL;
         lanes noise[STEP_UNITS][2];
         unit_noise(scan->tile, slot, scan->rounds, STEP_UNITS, noise);
-        STEP_UNROLL
+#pragma GCC unroll 4
         for (size_t u = 0; u < STEP_UNITS; u++) {
             const int32_t *const at = limit + 4 * slot + u * UNIT_COLUMNS;
             rejects = REJECTS_ABOVE(rejects, noise[u][0], LANES_LOAD(at));
@@ -191,7 +194,7 @@ static void scan_weights(const struct scan *scan, const float *weights)
         lanes_rejects rejects = REJECTS_ALL;
         lanes noise[STEP_UNITS][2];
         unit_noise(scan->tile, slot, scan->rounds, STEP_UNITS, noise);
-        STEP_UNROLL
+#pragma GCC unroll 4
         for (size_t u = 0; u < STEP_UNITS; u++) {
             lanes_float limit[2];
             unit_limits(weights + 4 * slot + u * UNIT_COLUMNS, scale, limit);

@@ -2,27 +2,31 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/row.h"
 #include <stdlib.h>
-#include "kernels/draws.h"
 #include "kernels/rules.h"
 #include "kernels/seeded.h"
+#include "kernels/weight_loops.h"
 
-/* The token that no noise can change, or ROW_TOKEN_OPEN. */
-static int32_t token_without_noise(const struct sampler_row *row)
+/* Of torch-race and seeded-2025: the first id whose score is NaN under every noise, or ROW_TOKEN_OPEN. */
+static int32_t token_of_nan(const struct sampler_row *row)
 {
-    if (row->rule == RULE_TORCH_RACE) {
-        for (size_t i = 0; i < row->vocab; i++)
-            if (isnan(row->weights[i]))
-                return (int32_t)i;
-        return ROW_TOKEN_OPEN;
+    for (size_t i = 0; i < row->vocab; i++) {
+        const float weight = row->weights[i];
+        if (row->rule == RULE_TORCH_RACE ? isnan(weight) : !(kernel_add(weight, SEEDED_2025_EPSILON) >= 0))
+            return (int32_t)i; /* the logarithm of a negative number, too, is NaN */
     }
-    if (row->rule == RULE_SEEDED_2025) {
-        for (size_t i = 0; i < row->vocab; i++)
-            if (isnan(seeded_2025_log(row->weights[i])))
-                return (int32_t)i;
-        return ROW_TOKEN_OPEN;
-    }
-    const int32_t heaviest = rule_greedy_weights(row->weights, row->vocab);
-    return row->rule == RULE_GREEDY || heaviest < 0 ? heaviest : ROW_TOKEN_OPEN;
+    return ROW_TOKEN_OPEN;
+}
+
+/* 0 and the sum, roughly, and the largest of the positive finite weights; -1 without memory. */
+static int summary_of(const struct sampler_row *row, const float *weights, struct weight_summary *summary)
+{
+    const size_t tiles = (row->vocab + WEIGHT_TILE - 1) / WEIGHT_TILE;
+    float *largest = malloc(tiles * WEIGHT_COLUMNS * sizeof *largest);
+    if (!largest)
+        return -1;
+    *summary = weight_loops_of(row->loops->name)->columns(weights, row->vocab, largest);
+    free(largest);
+    return 0;
 }
 
 static int columns_fill(struct sampler_row *row)
@@ -35,34 +39,42 @@ static int columns_fill(struct sampler_row *row)
             row->columns[i] =
                 row->ids ? row->weights[row->ids[i]] : kernel_add(row->weights[i], SEEDED_2025_EPSILON);
     }
-    row->mass = draws_mass(row->columns ? row->columns : row->weights, row->vocab);
     return 0;
 }
 
-static int cdf_fill(struct sampler_row *row)
+/* fixed_point_of(weight, scale): exact in double, as a weight has 24 bits and the result at most 44; where the
+ * sum with 1/2 is rounded, it is of less than 2^-28 and 1/2. */
+static int cdf_fill(struct sampler_row *row, float largest)
 {
     row->cdf = malloc(row->vocab * sizeof *row->cdf);
     if (!row->cdf)
         return -1;
-    const float largest = row->weights[rule_greedy_weights(row->weights, row->vocab)];
-    const int scale = fixed_point_scale(largest, FIXED_POINT_CDF_BITS);
+    const double unit = ldexp(1, fixed_point_scale(largest, FIXED_POINT_CDF_BITS));
     uint64_t sum = 0;
-    for (size_t i = 0; i < row->vocab; i++)
-        row->cdf[i] = sum += fixed_point_of(row->weights[i], scale);
+    for (size_t i = 0; i < row->vocab; i++) {
+        const float weight = kernel_weight_valid(row->weights[i]) ? row->weights[i] : 0;
+        row->cdf[i] = sum += (uint64_t)(int64_t)((double)weight * unit + 0.5);
+    }
     return 0;
 }
 
 static int row_prepare(struct sampler_row *row)
 {
-    row->token = token_without_noise(row);
-    if (row->rule == RULE_GREEDY || row->token == SAMPLER_INVALID_ROW)
+    struct weight_summary summary;
+    row->token = ROW_TOKEN_OPEN;
+    if (row->rule == RULE_TORCH_RACE || row->rule == RULE_SEEDED_2025)
+        row->token = token_of_nan(row);
+    if (columns_fill(row) != 0 || summary_of(row, row->columns ? row->columns : row->weights, &summary) != 0)
+        return -1;
+    row->mass = summary.sum;
+    if (row->rule == RULE_TORCH_RACE || row->rule == RULE_SEEDED_2025)
         return 0;
-    switch (row->rule) {
-    case RULE_CATEGORICAL:
-        return cdf_fill(row);
-    default:
-        return columns_fill(row);
-    }
+    if (summary.largest == 0)
+        row->token = SAMPLER_INVALID_ROW;
+    else if (row->rule == RULE_GREEDY)
+        for (row->token = 0; row->weights[row->token] != summary.largest;)
+            row->token++;
+    return row->rule == RULE_CATEGORICAL && summary.largest > 0 ? cdf_fill(row, summary.largest) : 0;
 }
 
 static enum sampler_status parameters_check(const struct loops *loops, enum sampler_rule rule,

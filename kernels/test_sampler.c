@@ -18,6 +18,15 @@
 
 static const char *const isas[] = {"baseline", "avx2", "avx512"};
 
+/* The CDF of `weights`, as rule_categorical adds it up. */
+static void cdf_check(const uint64_t *cdf, size_t vocab)
+{
+    const int scale = fixed_point_scale(weights[rule_greedy_weights(weights, vocab)], FIXED_POINT_CDF_BITS);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < vocab; i++)
+        assert_true(cdf[i] == (sum += fixed_point_of(weights[i], scale)));
+}
+
 /* Every rule and instruction set on the row in `values`, draws (seed, first .. first + draws - 1). */
 static void row_check(enum sampler_values kind, size_t vocab, double temperature, uint64_t seed,
                       uint64_t first, size_t draws, const char *what)
@@ -37,6 +46,8 @@ static void row_check(enum sampler_values kind, size_t vocab, double temperature
             assert_non_null(row);
             if (row->weights)
                 assert_memory_equal(row->weights, weights, vocab * sizeof *weights);
+            if (row->cdf)
+                cdf_check(row->cdf, vocab);
             memset(token, 0x55, sizeof token);
             sampler_draw(row, seed, first, draws, token);
             for (size_t d = 0; d < draws; d++)

@@ -108,7 +108,7 @@ class Vllm(unittest.TestCase):
 
     def flags(self, reading, request, endpoint="completions"):
         found = vllm.effective(reading, endpoint, request)
-        return vllm.profile(reading, self.SERVER, vllm.construct(reading, {key: value for key, (value, _) in found.items()}))
+        return vllm.profile(reading, self.SERVER, vllm.construct_at(reading, endpoint, {key: value for key, (value, _) in found.items()}))
 
     def test_article_table(self):
         table = {"temperature": (0.5, set()), "top_p": (0.9, {"top_p_top_k"}), "top_k": (50, {"top_p_top_k"}), "min_p": (0.1, {"min_p"}),
@@ -125,15 +125,22 @@ class Vllm(unittest.TestCase):
                 self.assertEqual("top_p_top_k" in self.flags(reading, request), cut, (reading, request))
 
     def test_what_the_wheel_answered(self):
-        for request, status, text in (
+        for request, status, text in (  # of the OpenAI server: /generate's answers 500 to everything
                 ({"n": 2, "temperature": 0.0}, 400, "best_of must be 1 when using greedy sampling.Got 2."),
-                ({"truncate_prompt_tokens": 0}, 400, "truncate_prompt_tokens must be >= 1, got 0"),
                 ({"temperature": None}, 500, "'<' not supported between instances of 'NoneType' and 'float'"),
-                ({"top_p": "1"}, 500, "'<' not supported between instances of 'float' and 'str'"),
                 ({"use_beam_search": True, "best_of": 2}, 400, "temperature must be 0 when using beam search.")):
+            for endpoint, its in (("completions", status), ("generate", 500)):
+                with self.assertRaises(defaults.Refused) as caught:
+                    self.flags("upstream", request, endpoint)
+                self.assertEqual((caught.exception.status, caught.exception.text), (its, text))
+
+    def test_what_a_step_dies_of(self):
+        for request, text in (({"seed": "5", "top_k": 0.5, "n": 1.5}, "manual_seed expected a long, but got str"),
+                              ({"top_k": 0.5, "n": 1.5}, "top_k 0.5 is no index into the sorted row"), ({"n": 1.5}, "best_of 1.5 is no number of sequences")):
             with self.assertRaises(defaults.Refused) as caught:
                 self.flags("upstream", request, "generate")
-            self.assertEqual((caught.exception.status, caught.exception.text), (status, text))
+            self.assertEqual((caught.exception.status, caught.exception.text), (0, text))
+        self.assertEqual(self.flags("upstream", {"best_of": math.nan, "temperature": 0.0}, "generate"), {"greedy"})
 
     def test_rows(self):
         groups = [(False, 0, [("a", "")]), (True, 0, [("b", "")]), (True, 2, [("c", "")])]

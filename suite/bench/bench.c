@@ -94,7 +94,7 @@ static bool echoed(const struct frame *answer, const struct frame *request)
 }
 
 /* One message to one contestant's worker; the series holds what came of it. */
-static void ask(struct crew *crew, const struct bench_message *message, const struct bench_point *point,
+static void ask(struct crew *crew, struct bench_message *message, const struct bench_point *point,
                 struct bench_series *series, size_t sut, size_t block, bool rows)
 {
     struct bench *bench = crew->bench;
@@ -178,11 +178,11 @@ static void add_contestant(struct bench *bench, size_t sut, const char *rule)
     snprintf(made->label, sizeof made->label, "%s", *rule ? rule : bench->sut[sut].sut.name);
 }
 
-/* Does the hello's list of rules have this word? */
-static bool times_rule(const struct sut *sut, const char *rule)
+bool bench_times_rule(const struct sut *sut, const char *rule)
 {
     char words[512], *save;
-    snprintf(words, sizeof words, "%s", frame_get(&sut->hello, "times"));
+    const char *times = frame_get(&sut->hello, "times");
+    snprintf(words, sizeof words, "%s", times ? times : "");
     for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
         if (!strcmp(word, rule))
             return true;
@@ -197,7 +197,7 @@ static void contestants_of(struct bench *bench, size_t sut)
     if (!frame_get(&said->hello, "times"))
         return;
     for (size_t r = 0; r < bench->plan->rules && !bench->options.own_rules; r++)
-        if (times_rule(said, bench->plan->rule[r]))
+        if (bench_times_rule(said, bench->plan->rule[r]))
             add_contestant(bench, sut, bench->plan->rule[r]);
     if (bench->contestants == before)
         add_contestant(bench, sut, "");

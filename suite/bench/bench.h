@@ -79,6 +79,8 @@ int bench_run(struct bench *bench, const struct bench_plan *plan, struct spec *s
               const struct bench_options *options, struct trouble *trouble);
 void bench_free(struct bench *bench);
 
+/* May a message time name this rule to the sampler? */
+bool bench_times_rule(const struct sut *sut, const char *rule);
 /* Calls of the series that were timed: whole sessions only. */
 size_t bench_calls(const struct bench *bench, const struct bench_series *series);
 /* What a decode step pays: synchronized where calls queue, else host. */

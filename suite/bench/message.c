@@ -17,16 +17,6 @@ static void turn(const float *from, size_t vocab, size_t row, size_t rows, float
     memcpy(to + (vocab - by), from, by * sizeof *to);
 }
 
-static bool has_rule(const struct sut *sut, const char *rule)
-{
-    const char *times = frame_get(&sut->hello, "times");
-    const size_t length = strlen(rule);
-    for (const char *at = times; at && (at = strstr(at, rule)); at += length)
-        if ((at == times || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
-    return false;
-}
-
 /* What the sampler must be able to do for this cell, beyond drawing. */
 static const char *lacks(const struct bench_message *message, const struct bench_cell *cell,
                          const struct sut *sut, size_t neighbours)
@@ -74,7 +64,7 @@ enum bench_state bench_message_make(struct bench_message *message, const struct 
     snprintf(message->rule, sizeof message->rule, "%s", contestant->rule);
     if (!sut->takes[message->kind]) /* its call does more, or less: the report says what it was handed */
         message->kind = message->kind == VALUE_LOGITS ? VALUE_PROBABILITIES : VALUE_LOGITS;
-    if (bench_greedy(cell) && has_rule(sut, "greedy")) {
+    if (bench_greedy(cell) && bench_times_rule(sut, "greedy")) {
         message->greedy = true;
         strcpy(message->rule, "greedy");
     }
@@ -132,7 +122,7 @@ static void temperature_add(const struct bench_message *message, struct frame *r
         frame_add(request, "temperature", FRAME_F64, 1, shape, message->temperature);
 }
 
-struct frame bench_message_frame(const struct bench_message *message, const struct bench *bench,
+struct frame bench_message_frame(struct bench_message *message, const struct bench *bench,
                                  const struct bench_point *point, uint64_t chunk, uint32_t warmup,
                                  uint32_t calls, bool rows)
 {
@@ -157,8 +147,7 @@ struct frame bench_message_frame(const struct bench_message *message, const stru
               message->bits ? (const void *)message->bits : message->values);
     frame_add(&request, "row_index", FRAME_I32, 1, draws, message->row_index);
     temperature_add(message, &request);
-    parameters_add((struct bench_message *)(uintptr_t)message, point->cell,
-                   bench_neighbours(point->cell, point->batch), &request);
+    parameters_add(message, point->cell, bench_neighbours(point->cell, point->batch), &request);
     return request;
 }
 

@@ -24,7 +24,7 @@ enum bench_state bench_message_make(struct bench_message *message, const struct 
                                     const struct bench_contestant *contestant, char *why, size_t why_bytes);
 void bench_message_free(struct bench_message *message);
 /* A request for `calls` calls; its arrays are the message's, and only there if `rows`. Owned: frame_free. */
-struct frame bench_message_frame(const struct bench_message *message, const struct bench *bench,
+struct frame bench_message_frame(struct bench_message *message, const struct bench *bench,
                                  const struct bench_point *point, uint64_t chunk, uint32_t warmup,
                                  uint32_t calls, bool rows);
 /* Times of an answer into series->of[figure][at ..]. `elapsed`: nanoseconds that passed meanwhile, which no times can exceed.

@@ -179,16 +179,23 @@ size_t bench_report_missing(const struct bench_report *report)
                        frame_get(&bench->sut[i].sut.hello, "times"));
         }
     }
+    size_t kept = 0;
     for (size_t p = 0; p < bench->points; p++)
         for (size_t c = 0; c < bench->contestants; c++) {
             const struct bench_series *series = &bench->point[p].series[c];
             if (series->state == BENCH_RAN)
                 continue;
+            if (series->state == BENCH_STOPPED && series->sessions > 0) { /* there is something to read of it */
+                kept++;
+                continue;
+            }
             printf("%-8s %s, [%zu] %s: %s\n", bench_state_names[series->state], bench->point[p].name,
                    bench->contestant[c].sut + 1, bench->contestant[c].label, series->why);
             missing++;
         }
-    return missing;
+    if (kept)
+        printf("stopped  %zu series before their last session; the whole ones are kept\n", kept);
+    return missing + kept;
 }
 
 /* "old -> new": what is saved, and what that would have to mean. */
@@ -208,8 +215,9 @@ static void claim(const struct bench_report *report, const struct bench_point *p
     if (saved <= 0)
         printf("nothing is saved, so no step is short enough\n");
     else
-        printf("saves %s us, which is that only if the old step took %s us (%.0f tokens a second)\n",
-               bench_microseconds(saved), bench_microseconds(step), point->batch * 1e9 / step);
+        printf("saves %s us, which is that only if the old step took %s us (%.0f tokens a second)%s\n",
+               bench_microseconds(saved), bench_microseconds(step), point->batch * 1e9 / step,
+               before.marked || after.marked ? "; spread above the mark" : "");
 }
 
 void bench_report_claimed(const struct bench_report *report)

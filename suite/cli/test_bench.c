@@ -310,7 +310,7 @@ static void interrupted(void **state)
     child_pause(4000); /* a session takes 0.7 s */
     kill(-child.pid, SIGINT);
     child_judged(130, "interrupted, ");
-    child_says(child.out, "stopped  zipf/batch:1, [1] fault-plugin: interrupted");
+    child_says(child.out, "stopped  2 series before their last session; the whole ones are kept");
     char *written = read_text("kept/bench.json");
     assert_non_null(strstr(written, "\"aggregate_name\":\t\"median\""));
     free(written);

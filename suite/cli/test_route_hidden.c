@@ -69,8 +69,14 @@ static void a_bound_on_top_k_is_shown(void **state)
     child_says(child.out,
                "{\"time\":3,\"from\":\"filtered, top_k sorted\",\"to\":\"filtered\",\"cause\":\"c\"");
     child_says(child.out, "\"changes\":3,");
-    server(pytorch, "sglang-0.5.20", "", CHAT("a", ", \"top_k\": 30"));
-    silent("sorted\n");
+    server(pytorch, "sglang-0.5.20", "--vs sglang-0.5.23", CHAT("a", ", \"top_k\": 30"));
+    silent("takes filtered, top");
+    child_says(child.out, "with sglang-0.5.23, of 1 request 1 differs, and so does the batch\n"
+                          "          1  filtered -> filtered, top 30 sorted: a\n");
+    server("{}", "sglang-0.5.20", "--vs sglang-0.5.23", CHAT("a", ", \"top_k\": 30"));
+    child_says(child.out, "with sglang-0.5.23: nothing changes\n");
+    server(pytorch, "sglang-0.5.23", "", CHAT("a", ", \"top_k\": 30"));
+    child_says(child.out, "(sorted: as many as the batch's largest top_k");
 }
 
 /* SGLang sends n requests a prompt and, before them, the prompt alone; vLLM forks one. */

@@ -23,11 +23,15 @@ void cost_outcome(const struct engine *engine, enum engine_reading reading,
 {
     struct engine_resolved resolved;
     struct engine_flags flags;
-    outcome->refused = engine->resolve(reading, server, endpoint, request, &resolved, &outcome->refusal) ||
-                       engine_construct(engine, reading, &resolved.values, &outcome->refusal) ||
-                       engine->flags(reading, server, &resolved.values, &flags, &outcome->refusal);
+    outcome->refused = engine->resolve(reading, server, endpoint, request, &resolved, &outcome->refusal) != 0;
     if (outcome->refused)
         return;
+    outcome->refused = engine_construct(engine, reading, &resolved.values, &outcome->refusal) ||
+                       engine->flags(reading, server, &resolved.values, &flags, &outcome->refusal);
+    if (outcome->refused) {
+        outcome->refusal.status = engine_status(engine, endpoint, outcome->refusal.status);
+        return;
+    }
     if (engine->forks(reading, server, &resolved.values, 1, &outcome->forks, &outcome->refusal)) {
         outcome->refused = reading == ENGINE_UPSTREAM;
         outcome->forks =

@@ -87,6 +87,9 @@ static void who_gets_no_token_is_set_aside(void **state)
     assert_int_equal(traffic.requests, 1);
     assert_int_equal(tally_total(&traffic.refused), 4);
     assert_int_equal(traffic.refused.rows, 4);
+    /* The engine's own object knows of no HTTP: what it refuses is the demo server's fault. */
+    assert_int_equal(read_traffic("{\"endpoint\": \"generate\", \"body\": {\"top_p\": 2}}\n"), -1);
+    assert_non_null(strstr(trouble.text, "HTTP 500: top_p must be in (0, 1], got 2"));
     assert_int_equal(read_traffic(LINE("\"top_p\": 2")), -1);
     assert_int_equal(trouble.exit, 2);
     assert_non_null(strstr(trouble.text, "top_p must be in (0, 1], got 2"));

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every name under which some engine takes a parameter or a prompt, and every nest. */
+/* Every name under which some engine takes a parameter or a prompt, every nest, and what else engines look at. */
 static struct {
     struct names {
         const char *name[REQUEST_NAMES];
         size_t bytes[REQUEST_NAMES], count;
-    } names, nests;
+    } names, nests, fields;
 } known;
 
 /* Its place in the list; `count` if it is not there. */
@@ -40,6 +40,8 @@ static void know(void)
 {
     for (size_t i = 0; i < engine_count; i++) {
         note(&known.nests, engine_table[i]->nest);
+        for (const char *const *field = engine_table[i]->fields; field && *field; field++)
+            note(&known.fields, *field);
         for (enum engine_endpoint e = 0; e < ENGINE_ENDPOINTS; e++) {
             for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
                 note(&known.names, engine_table[i]->key(e, p));
@@ -69,6 +71,13 @@ bool body_is_nest(const struct scan_member *member)
     if (!known.names.count)
         know();
     return listed(&known.nests, member->key, member->key_bytes) < known.nests.count;
+}
+
+bool body_is_field(const struct scan_member *member)
+{
+    if (!known.names.count)
+        know();
+    return listed(&known.fields, member->key, member->key_bytes) < known.fields.count;
 }
 
 char *body_unquoted(char *value, size_t bytes)

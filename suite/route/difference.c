@@ -51,12 +51,18 @@ static bool differs(const struct traffic *traffic, size_t a, size_t b, enum engi
            !same_default(traffic, a, b, p);
 }
 
-bool route_same_outcome(const struct route_answer *a, const struct route_answer *b)
+bool route_views_alike(const struct traffic *traffic, size_t a, size_t b)
+{
+    return traffic->view[a].reading == traffic->view[b].reading;
+}
+
+bool route_same_outcome(const struct route_answer *a, const struct route_answer *b, bool whole)
 {
     if (a->refused || b->refused)
         return a->refused == b->refused && a->refusal.status == b->refusal.status &&
                strcmp(a->refusal.text, b->refusal.text) == 0;
-    return !a->state.why == !b->state.why && (a->state.why || route_passes_same(&a->state, &b->state));
+    return !a->state.why == !b->state.why &&
+           (a->state.why || (whole ? route_state_same : route_passes_same)(&a->state, &b->state));
 }
 
 const char *route_difference(const struct traffic *traffic, size_t a, size_t b, char text[TALLY_TEXT])
@@ -64,7 +70,7 @@ const char *route_difference(const struct traffic *traffic, size_t a, size_t b, 
     const struct route_answer *from = &traffic->answer[a], *to = &traffic->answer[b];
     char before[ROUTE_TEXT], after[ROUTE_TEXT];
     text[0] = 0;
-    if (!route_same_outcome(from, to))
+    if (!route_same_outcome(from, to, route_views_alike(traffic, a, b)))
         append(text, "%s -> %s", route_answer_text(from, before), route_answer_text(to, after));
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
         if (differs(traffic, a, b, p)) {
@@ -80,7 +86,8 @@ const char *route_lost(const struct traffic *traffic, size_t a, size_t b, char t
 {
     const struct route_answer *from = &traffic->answer[a], *to = &traffic->answer[b];
     text[0] = 0;
-    if (from->refused || (from->state.path.kind == ENGINE_GREEDY && route_same_outcome(from, to)))
+    if (from->refused || (from->state.path.kind == ENGINE_GREEDY &&
+                          route_same_outcome(from, to, route_views_alike(traffic, a, b))))
         return text;
     for (enum engine_parameter p = 0; p < ENGINE_PARAMETERS; p++)
         if (differs(traffic, a, b, p) && from->parameters.layer[p] != ENGINE_LAYER_DEFAULT) {

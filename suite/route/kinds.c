@@ -10,7 +10,7 @@ struct key {
         uint64_t kind;
         double number;
     } at[2][ENGINE_PARAMETERS];
-    uint64_t endpoint;
+    uint64_t endpoint, fields; /* of the fields' text a hash */
 };
 
 struct kind {
@@ -33,10 +33,18 @@ static bool key_of(const struct engine_values *request, struct key_value key[ENG
     return true;
 }
 
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash;
+}
+
 static size_t place_of(const struct key *key)
 {
     const unsigned char *byte = (const unsigned char *)key;
-    uint64_t hash = UINT64_C(14695981039346656037), word; /* FNV-1a, by words */
+    uint64_t hash = UINT64_C(14695981039346656037), word; /* the same, by words */
     for (size_t i = 0; i + sizeof word <= sizeof *key; i += sizeof word) {
         memcpy(&word, byte + i, sizeof word);
         hash = (hash ^ word) * UINT64_C(1099511628211);
@@ -47,9 +55,9 @@ static size_t place_of(const struct key *key)
 
 struct kind_found *kinds_find(struct kinds *kinds, enum engine_endpoint endpoint,
                               const struct engine_values *request, const struct engine_values *other,
-                              bool *fresh)
+                              const char *fields, bool *fresh)
 {
-    struct key key = {.endpoint = endpoint};
+    struct key key = {.endpoint = endpoint, .fields = fields ? hash_of(fields) : 0};
     const bool remembered = key_of(request, key.at[0]) && (!other || key_of(other, key.at[1]));
     if (!kinds->kind && !(kinds->kind = calloc(KINDS + 1, sizeof *kinds->kind)))
         abort();

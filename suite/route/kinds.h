@@ -25,10 +25,11 @@ struct kinds {
 };
 
 /* What is found about requests with these values, valid until the next call; `fresh`: not filled in yet. `other`: what
- * another engine reads in the same body, or NULL. Requests that differ in the number of an integral seed are of a kind.
+ * another engine reads in the same body, or NULL. `fields`: what request_fields found. Requests that differ in the number
+ * of an integral seed are of a kind.
  * Out of memory aborts. */
 struct kind_found *kinds_find(struct kinds *kinds, enum engine_endpoint endpoint,
                               const struct engine_values *request, const struct engine_values *other,
-                              bool *fresh);
+                              const char *fields, bool *fresh);
 void kinds_free(struct kinds *kinds);
 #endif

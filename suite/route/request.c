@@ -33,6 +33,12 @@ static bool is_key(const char *text, size_t bytes, const char *key)
     return strlen(key) == bytes && memcmp(text, key, bytes) == 0;
 }
 
+static void keep(struct request *request, const struct scan_member *member, bool nested)
+{
+    body_keep(request, member, nested);
+    fields_keep(request, member, nested);
+}
+
 static void visit(void *context, const struct scan_member *member)
 {
     struct reading *reading = context;
@@ -51,10 +57,10 @@ static void visit(void *context, const struct scan_member *member)
         if (body_is_nest(member))
             reading->nested = *member;
         else
-            body_keep(reading->request, member, false);
+            keep(reading->request, member, false);
     } else if (outer->inside && !outer->inside->inside && body_is_nest(outer) &&
                is_key(outer->inside->key, outer->inside->key_bytes, "body")) {
-        body_keep(reading->request, member, true);
+        keep(reading->request, member, true);
     }
 }
 
@@ -187,7 +193,7 @@ int request_read(struct request *request, const char *name, size_t line, char *t
 {
     const struct place place = {name, line, reason, trouble};
     struct reading reading = {.request = request};
-    request->members = 0;
+    request->members = request->fields = 0;
     *reason = "not JSON";
     if (scan_sent(name, line, text, bytes, visit, &reading, trouble))
         return -1;

@@ -7,6 +7,7 @@
 #include "suite/trouble.h"
 
 #define REQUEST_NAMES 128 /* names of parameters, of all engines together */
+#define REQUEST_FIELDS 64 /* members that are no parameters and can refuse the body; more are not looked at */
 #define REQUEST_ID 64     /* bytes of a name as it is shown; longer ones are cut */
 
 /* A parameter in the body or in its nest, in the line's text. */
@@ -14,6 +15,12 @@ struct request_member {
     size_t name; /* of the list of all engines' */
     char *value;
     size_t value_bytes; /* 0: a text that stands unquoted at `value` */
+    bool nested;
+};
+/* Another member that an engine looks at, in the line's text; of the nest also those that no engine knows. */
+struct request_field {
+    const char *key, *value;
+    size_t key_bytes, value_bytes; /* value_bytes 0: only that it is there matters */
     bool nested;
 };
 /* Zero-initialise once and reuse: it owns nothing, and borrows from the line it was read from. */
@@ -25,6 +32,8 @@ struct request {
     int64_t prompt_tokens;  /* of all its prompts, as the line says; -1: it does not */
     struct request_member member[2 * REQUEST_NAMES];
     size_t members;
+    struct request_field field[REQUEST_FIELDS];
+    size_t fields;
 };
 
 /* Read `text`, which is changed. -1: trouble with FILE, line, key and what is accepted, and in `reason` the few words
@@ -39,6 +48,9 @@ struct request_prompts {
 };
 void request_prompts(const struct request *request, const struct engine *engine,
                      struct request_prompts *prompts);
+/* Those of its members that this engine's check_fields looks at, as a JSON object; NULL: there are none. Before
+ * request_values, which changes the line. Owned: free. */
+char *request_fields(const struct request *request, const struct engine *engine);
 /* What this engine finds in it, at the keys that it has at the request's endpoint. Of a key given twice the last
  * counts, as in the engines' own readers. Integers stay integers; texts are borrowed from the line. */
 void request_values(struct request *request, const struct engine *engine, struct engine_values *values);

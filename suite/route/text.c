@@ -126,7 +126,7 @@ static void print_hidden(const struct route_view *view)
     } filters[] = {
         {"top_k 20", ENGINE_TOP_K, 20}, {"top_k 2000", ENGINE_TOP_K, 2000}, {"min_p 0.1", ENGINE_MIN_P, 0.1}};
     char text[ROUTE_TEXT], before[ROUTE_TEXT] = "filtered";
-    bool by_rank = false;
+    bool by_rank = false, bounded = false;
     for (size_t i = 0; i < sizeof filters / sizeof *filters && !view->engine->staged; i++) {
         const struct route_state state =
             route_state_with(view, filters[i].parameter,
@@ -137,11 +137,16 @@ static void print_hidden(const struct route_view *view)
         printf("a batch with %s %s%s\n", filters[i].words, state.why ? "" : "takes ", text);
         strcpy(before, text);
         by_rank |= !state.why && state.path.noise == ENGINE_NOISE_RANK;
+        bounded |= !state.why && state.path.top_k_bound;
     }
     if (by_rank)
         printf("(by rank: noise goes with the place in the sorted row, so a neighbour that filters gives a "
                "seeded request other "
                "tokens)\n");
+    if (bounded)
+        printf("(sorted: as many as the batch's largest top_k while every request has one; the law is the "
+               "same, from "
+               "the same generator state the tokens are others)\n");
 }
 
 static void print_server(struct traffic *traffic)
@@ -233,27 +238,42 @@ static void print_batch(struct traffic *traffic)
     printf(" as one batch: %s, since %s\n", route_state_text(&total->batch, path), total->cause);
 }
 
-static double kind_seconds(const struct walk *walk, enum engine_path_kind kind)
+/* `whole`: on this very path; else on one of its kind. */
+static double seconds_on(const struct walk *walk, const struct route_state *state, bool whole)
 {
     double seconds = 0;
-    for (size_t i = 0; i < walk->shares; i++)
-        if (!walk->share[i].state.why && walk->share[i].state.path.kind == kind)
+    for (size_t i = 0; i < walk->shares; i++) {
+        const struct route_state *own = &walk->share[i].state;
+        if (whole ? route_state_same(own, state)
+                  : !own->why && !state->why && own->path.kind == state->path.kind)
             seconds += walk->share[i].seconds;
+    }
     return seconds;
 }
 
-/* The batch, or the running batch over time, takes other paths. Articles do not speak of seeds and backends. */
+/* Some path takes another part of the time in b than in a. */
+static bool time_differs(const struct walk *a, const struct walk *b, bool whole)
+{
+    for (size_t i = 0; i < a->shares; i++) {
+        const struct route_state *state = &a->share[i].state;
+        if (fabs(seconds_on(a, state, whole) - seconds_on(b, state, whole)) > 1e-9 * (a->busy + b->busy))
+            return true;
+    }
+    return false;
+}
+
+/* The batch, or the running batch over time, takes other paths. Articles do not speak of what a path's name hides. */
 static bool batch_differs(const struct traffic *traffic, enum route_role role)
 {
     const struct route_total *now = traffic_total(traffic, ROLE_NOW), *then = traffic_total(traffic, role);
     const struct walk *a = traffic_walk(traffic, ROLE_NOW), *b = traffic_walk(traffic, role);
-    if (!traffic->order.timed)
-        return (now->taken != 0) != (then->taken != 0) || !now->batch.why != !then->batch.why ||
-               now->batch.path.kind != then->batch.path.kind;
-    for (enum engine_path_kind kind = 0; kind < ENGINE_PATHS; kind++)
-        if (fabs(kind_seconds(a, kind) - kind_seconds(b, kind)) > 1e-9 * (a->busy + b->busy))
-            return true;
-    return false;
+    const bool whole = route_views_alike(traffic, 0, traffic->role[role]);
+    if (traffic->order.timed)
+        return time_differs(a, b, whole) || time_differs(b, a, whole);
+    if ((now->taken != 0) != (then->taken != 0) || !now->batch.why != !then->batch.why)
+        return true;
+    return whole ? !route_state_same(&now->batch, &then->batch)
+                 : now->batch.path.kind != then->batch.path.kind;
 }
 
 /* Another view of the same traffic: what differs for requests, and for the batch. */

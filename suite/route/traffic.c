@@ -2,6 +2,7 @@
 #include "suite/route/traffic.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "suite/judge/progress.h"
@@ -121,16 +122,19 @@ static void add_to_batch(const struct route_view *view, struct route_total *tota
     total->batch = batch;
 }
 
-/* `other`: what the engine of ROLE_VS reads in the body. */
+/* `other`: what the engine of ROLE_VS reads in the body; `fields`: what request_fields found there. */
 static void answer(struct traffic *traffic, const struct request *request, const struct engine_values *values,
-                   const struct engine_values *other)
+                   const struct engine_values *other, const char *fields)
 {
+    cJSON *body =
+        fields ? cJSON_Parse(fields) : NULL; /* none if it holds NaN, which its schema refuses elsewhere */
     for (size_t v = 0; v < traffic->views; v++) {
         const struct route_view *view = &traffic->view[v];
         if (view->answers == v)
-            route_answer(view, request->endpoint, v == traffic->role[ROLE_VS] ? other : values,
+            route_answer(view, request->endpoint, v == traffic->role[ROLE_VS] ? other : values, body,
                          &traffic->answer[v]);
     }
+    cJSON_Delete(body);
 }
 
 /* From the answers. */
@@ -201,13 +205,17 @@ static void route_one(struct traffic *traffic, struct request *request, bool tol
     const bool another = options->vs && options->vs->key != options->engine->key;
     struct engine_values values, other;
     bool fresh;
+    char *fields = request_fields(request, options->engine);
+    if (!fields && options->vs)
+        fields = request_fields(request, options->vs);
     request_values(request, options->engine, &values);
     if (another)
         request_values(request, options->vs, &other);
     struct kind_found *found =
-        kinds_find(&traffic->kinds, request->endpoint, &values, another ? &other : NULL, &fresh);
+        kinds_find(&traffic->kinds, request->endpoint, &values, another ? &other : NULL, fields, &fresh);
     if (fresh || told)
-        answer(traffic, request, &values, another ? &other : &values);
+        answer(traffic, request, &values, another ? &other : &values, fields);
+    free(fields);
     if (fresh)
         find(traffic, request, found);
     traffic->found = found;

@@ -89,6 +89,8 @@ const char *route_difference(const struct traffic *traffic, size_t a, size_t b, 
 /* What of a's parameters, that no built-in default gave, b has not: "top_k 20 (model), top_p 0.95 (model)". "" for a
  * request that a refuses, or that is greedy in both. */
 const char *route_lost(const struct traffic *traffic, size_t a, size_t b, char text[TALLY_TEXT]);
-/* No difference in path or refusal; articles do not speak of the backend, nor of seeds. */
-bool route_same_outcome(const struct route_answer *a, const struct route_answer *b);
+/* No difference in path or refusal; `whole`: nor in what the path's name hides, of which articles do not speak. */
+bool route_same_outcome(const struct route_answer *a, const struct route_answer *b, bool whole);
+/* Whether two views can be compared as a whole: they follow the same reading. */
+bool route_views_alike(const struct traffic *traffic, size_t a, size_t b);
 #endif

@@ -8,16 +8,35 @@
 #include "suite/sut/engines/ask.h"
 #include "suite/trouble.h"
 
-/* normalize, verify, flags and forks: what a request makes of a batch. Seeds count where the server uses them. */
-static int check(const struct route_view *view, const struct engine_values *values,
-                 struct engine_flags *flags, struct engine_forks *forks, struct engine_refusal *refusal)
+/* A body with members that can refuse it; NULL: it has none. Articles know of none. */
+struct body {
+    enum engine_endpoint endpoint;
+    const struct cJSON *json;
+};
+
+static int look(const struct route_view *view, const struct body *body, enum engine_stage_of_check stage,
+                struct engine_refusal *refusal)
 {
+    return body && body->json && view->reading == ENGINE_UPSTREAM && view->engine->check_fields
+               ? view->engine->check_fields(&view->server, body->endpoint, body->json, stage, refusal)
+               : 0;
+}
+
+/* normalize, verify, flags and forks: what a request makes of a batch. Seeds count where the server uses them; articles
+ * speak of one sequence. */
+static int check(const struct route_view *view, const struct engine_values *values, bool as_is,
+                 const struct body *body, struct engine_flags *flags, struct engine_forks *forks,
+                 struct engine_refusal *refusal)
+{
+    const struct engine *engine = view->engine;
     struct engine_values own = *values;
     *forks = (struct engine_forks){.sequences = 1, .drawn = 1, .kept = 1};
-    if (engine_construct(view->engine, view->reading, &own, refusal) ||
-        view->engine->flags(view->reading, &view->server, &own, flags, refusal))
+    if ((!as_is && engine->normalize(view->reading, &own, refusal)) ||
+        look(view, body, ENGINE_BEFORE_VERIFY, refusal) || engine->verify(view->reading, &own, refusal) ||
+        look(view, body, ENGINE_AFTER_VERIFY, refusal) ||
+        engine->flags(view->reading, &view->server, &own, flags, refusal))
         return -1;
-    if (view->engine->forks && view->engine->forks(view->reading, &view->server, &own, 1, forks, refusal)) {
+    if (engine->forks && engine->forks(view->reading, &view->server, &own, 1, forks, refusal)) {
         if (view->reading == ENGINE_UPSTREAM)
             return -1;
         forks->sequences = 1; /* articles do not say what becomes of a number that is none */
@@ -64,7 +83,7 @@ void route_view_prepare(struct route_view *view)
     struct engine_refusal refusal;
     view->engine->resolve(view->reading, &bare, ENGINE_GENERATE, &empty, &resolved, &refusal);
     view->plain_values = resolved.values;
-    if (check(view, &resolved.values, &view->plain_flags, &forks, &refusal))
+    if (check(view, &resolved.values, false, NULL, &view->plain_flags, &forks, &refusal))
         view->plain = (struct route_state){.why = kept(refusal.text)};
     else
         view->plain = route_state_of(view, &view->plain_flags, 1);
@@ -88,7 +107,7 @@ struct route_state route_state_with(const struct route_view *view, enum engine_p
     struct engine_forks forks;
     struct engine_refusal refusal;
     values.at[parameter] = value;
-    if (check(view, &values, &flags, &forks, &refusal))
+    if (check(view, &values, false, NULL, &flags, &forks, &refusal))
         return (struct route_state){.why = kept(refusal.text)};
     return route_state_of(view, &flags, 1);
 }
@@ -121,22 +140,32 @@ static void neutralize(const struct engine_values *request, struct engine_values
         neutral->at[ENGINE_MIN_P] = engine_float(0);
 }
 
-void route_answer(const struct route_view *view, enum engine_endpoint endpoint,
-                  const struct engine_values *request, struct route_answer *answer)
+/* From the parameters on; what is refused now has a status that depends on the endpoint. */
+static int construct(const struct route_view *view, const struct body *body, struct route_answer *answer)
 {
+    const int before = look(view, body, ENGINE_BEFORE_NORMALIZE, &answer->refusal);
+    answer->as_is = before > 0;
+    if (before >= 0 && check(view, &answer->parameters.values, answer->as_is, body, &answer->flags,
+                             &answer->forks, &answer->refusal) == 0)
+        return 0;
+    answer->refusal.status = engine_status(view->engine, body->endpoint, answer->refusal.status);
+    return -1;
+}
+
+void route_answer(const struct route_view *view, enum engine_endpoint endpoint,
+                  const struct engine_values *request, const struct cJSON *json, struct route_answer *answer)
+{
+    const struct body body = {endpoint, json};
     struct engine_values neutral;
     if (view->neutral) {
         neutralize(request, &neutral);
         request = &neutral;
     }
-    answer->resolved = view->engine->resolve(view->reading, &view->server, endpoint, request,
+    answer->as_is = false;
+    answer->resolved = look(view, &body, ENGINE_BEFORE_RESOLVE, &answer->refusal) == 0 &&
+                       view->engine->resolve(view->reading, &view->server, endpoint, request,
                                              &answer->parameters, &answer->refusal) == 0;
-    answer->refused = !answer->resolved;
-    if (answer->resolved &&
-        check(view, &answer->parameters.values, &answer->flags, &answer->forks, &answer->refusal)) {
-        answer->refused = true;
-        answer->refusal.status = engine_status(view->engine, endpoint, answer->refusal.status);
-    }
+    answer->refused = !answer->resolved || construct(view, &body, answer) != 0;
     if (answer->refused)
         utf8_force(answer->refusal.text); /* which holds what was sent, and may be cut */
     else
@@ -227,7 +256,7 @@ const char *route_blame(const struct route_view *view, const struct route_answer
             continue;
         struct engine_values without = answer->parameters.values;
         without.at[p] = *plain;
-        if (check(view, &without, &flags, &forks, &refusal) == 0 &&
+        if (check(view, &without, answer->as_is, NULL, &flags, &forks, &refusal) == 0 &&
             !engine_flags_same(&answer->flags, &flags))
             add(text, &answer->parameters, p);
     }

@@ -19,6 +19,7 @@ struct route_state {
 
 /* What one request gets. Borrows the texts of the request's values. */
 struct route_answer {
+    bool as_is;    /* its parameters are not normalized: the body keeps that from happening */
     bool resolved; /* it got past the endpoint's schema, so it has parameters */
     struct engine_resolved parameters;
     bool refused; /* no token for it; else flags and state are set */
@@ -47,8 +48,9 @@ void route_view_prepare(struct route_view *view);
 /* The state of a batch of requests that ask for this and nothing else. */
 struct route_state route_state_with(const struct route_view *view, enum engine_parameter parameter,
                                     struct engine_value value);
+/* `body`: what request_fields found, parsed; NULL: nothing. */
 void route_answer(const struct route_view *view, enum engine_endpoint endpoint,
-                  const struct engine_values *request, struct route_answer *answer);
+                  const struct engine_values *request, const struct cJSON *body, struct route_answer *answer);
 /* Whether this view's server gets the request. */
 bool route_view_takes(const struct route_view *view, const struct route_answer *answer);
 

@@ -71,6 +71,20 @@ static struct sampler_row *row_of_draw(const struct reference *reference, const 
     return made;
 }
 
+/* One draw of each of successive rows, and nothing asked of them: what a decode step has. */
+static bool rows_in_turn(const struct reference *reference, const struct host_request *request)
+{
+    const bool rule = reference->rule == RULE_RACE || reference->rule == RULE_GUMBEL ||
+                      (reference->rule == RULE_SEEDED && !reference->seeded_by_rank);
+    if (!rule || request->options != SAMPLEGATE_TAKES_PROBABILITIES || request->dtype != SAMPLEGATE_F32 ||
+        !request->row_index)
+        return false;
+    for (int64_t d = 1; d < request->draws; d++)
+        if (request->row_index[d] != request->row_index[0] + d)
+            return false;
+    return true;
+}
+
 static enum host_answer reference_sample(void *self, const struct host_request *request, int32_t *token,
                                          struct host_text *why)
 {
@@ -81,6 +95,17 @@ static enum host_answer reference_sample(void *self, const struct host_request *
         host_option_words(edits, words, sizeof words);
         host_say(why, "the reference takes no %s with probabilities", words);
         return HOST_UNSUPPORTED;
+    }
+    if (rows_in_turn(reference, request)) {
+        const float *first =
+            (const float *)request->values + (size_t)request->row_index[0] * (size_t)request->row_stride;
+        const enum sampler_status status =
+            sampler_draw_rows(reference->rule, first, (size_t)request->draws, (size_t)request->columns,
+                              (size_t)request->row_stride, request->seed, 0, token);
+        if (status == SAMPLER_OK)
+            return HOST_TOKENS;
+        host_say(why, "the reference: %s", sampler_status_text(status));
+        return HOST_ERROR;
     }
     enum host_answer answer = HOST_TOKENS;
     struct host_group *group = NULL;

@@ -67,12 +67,14 @@ static void assert_times(const struct frame *answer, bool queues)
     for (int i = 0; i < CALLS; i++) {
         assert_true(alone[i] > 0 && cpu[i] >= 0);
         if (queues)
-            assert_true(times_of(answer, "sync_ns")[i] >= alone[i] && times_of(answer, "host_full_ns")[i] > 0);
+            assert_true(times_of(answer, "sync_ns")[i] >= alone[i] &&
+                        times_of(answer, "host_full_ns")[i] > 0);
     }
 }
 
 /* The last call's tokens are those of the kernels: call `call` of reference:RULE has the seed behind it. */
-static void assert_last_tokens(const struct frame *answer, enum sampler_rule rule, uint64_t seed, uint64_t first)
+static void assert_last_tokens(const struct frame *answer, enum sampler_rule rule, uint64_t seed,
+                               uint64_t first)
 {
     const struct frame_array *token = frame_find(answer, "token");
     assert_true(token && token->shape[0] == ROWS);
@@ -111,6 +113,40 @@ static void the_reference(void **state)
         ask(&child, &message, &answer);
         assert_times(&answer, false);
         assert_last_tokens(&answer, meant[i], SEED + WARMUP + CALLS - 1, 0);
+        frame_free(&answer);
+    }
+    host_end(&child);
+}
+
+/* Rows of probabilities in turn, which the reference draws from as they lie, and out of turn, which it prepares. */
+static void rows_of_probabilities(void **state)
+{
+    (void)state;
+    static const int32_t orders[2][ROWS] = {{0, 1, 2}, {1, 0, 2}};
+    static const uint64_t shape[] = {ROWS, VOCAB}, draws[] = {ROWS};
+    static float weights[ROWS * VOCAB];
+    static const enum sampler_rule rules[] = {RULE_RACE, RULE_GUMBEL, RULE_SEEDED, RULE_CATEGORICAL};
+    for (int i = 0; i < ROWS * VOCAB; i++)
+        weights[i] = (float)(i * 37 % 11) / 200;
+    struct child child = host("samplegate-host", "reference:race", NULL);
+    for (int i = 0; i < 8; i++) {
+        struct frame message = time_message(true), answer = {0};
+        message.arrays = 0;
+        frame_set(&message, "kind", "probabilities");
+        frame_set(&message, "rule", sampler_rule_name(rules[i / 2]));
+        frame_add(&message, "values", FRAME_F32, 2, shape, weights);
+        frame_add(&message, "row_index", FRAME_I32, 1, draws, orders[i % 2]);
+        ask(&child, &message, &answer);
+        assert_times(&answer, false);
+        const int32_t *token = frame_find(&answer, "token")->data;
+        for (int d = 0; d < ROWS; d++) {
+            int32_t expected;
+            struct sampler_row *row = sampler_row_new(rules[i / 2], SAMPLER_PROBABILITIES,
+                                                      weights + VOCAB * orders[i % 2][d], VOCAB, 1);
+            sampler_draw(row, SEED + WARMUP + CALLS - 1, (uint64_t)d, 1, &expected);
+            sampler_row_free(row);
+            assert_int_equal(token[d], expected);
+        }
         frame_free(&answer);
     }
     host_end(&child);
@@ -250,8 +286,10 @@ int main(void)
     for (int i = 0; i < ROWS * VOCAB; i++)
         logits[i] = (float)(i * 37 % 11) / 4;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_reference),   cmocka_unit_test(a_device),     cmocka_unit_test(a_plugin),
-        cmocka_unit_test(a_slower_plugin), cmocka_unit_test(bad_messages), cmocka_unit_test(bad_arrays),
+        cmocka_unit_test(the_reference),   cmocka_unit_test(rows_of_probabilities),
+        cmocka_unit_test(a_device),        cmocka_unit_test(a_plugin),
+        cmocka_unit_test(a_slower_plugin), cmocka_unit_test(bad_messages),
+        cmocka_unit_test(bad_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
