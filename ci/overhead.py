@@ -58,7 +58,7 @@ def main():
     suts = [("reference:race", f"{build}/samplegate-host reference:race", 300000)]
     if len(sys.argv) == 3:
         workers = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "suite", "sut", "workers", "host.py")
-        suts += [(f"torch {rule}", f"{shlex.quote(sys.argv[2])} {shlex.quote(workers)} torch rule={rule}", 20000)
+        suts += [(f"torch {rule}", f"{shlex.quote(sys.argv[2])} {shlex.quote(workers)} torch rule={rule}", 10000)
                  for rule in ("multinomial", "race")]
     print(f"load {os.getloadavg()[0]:.1f}\n{'sampler':18s} {'table':14s} {'batch':>5s} {'draws':>7s} {'judge':>8s} {'worker':>8s} overhead")
     with tempfile.TemporaryDirectory() as folder:
