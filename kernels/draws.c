@@ -17,11 +17,12 @@ double draws_mass(const float *weights, size_t vocab)
 }
 
 /* The best ratio of a draw is mass / Exp(1), so it misses mass / e with probability exp(-e), and e columns or
- * so pass: few, but for wide rows, where a second look is dear, one in thousands. */
+ * so pass: the wider the row, the dearer a second look, which costs as much as scoring V / 80 columns and no less
+ * than 20. */
 static double bound_of_mass(double mass, size_t vocab)
 {
     const double e = log((double)vocab / 80);
-    const double bound = mass / (e > 1 ? e : 1);
+    const double bound = mass / (e > 3 ? e : 3);
     return bound < CANDIDATES_BOUND_MAX ? bound : CANDIDATES_BOUND_MAX;
 }
 

@@ -3,7 +3,7 @@
 Told as tables: which members an endpoint takes, under which name the engine's object has them, and in which order they are
 looked at. The OpenAI endpoints drop what they do not know; at /generate every member is an argument of the engine's object.
 """
-from defaults import Refused, as_integer, is_number, schema_type, wrong_type
+from defaults import Refused, as_integer, is_number, schema_type, strict_types, wrong_type
 
 ARGUMENTS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "sampling_seed", "max_new_tokens",
              "min_new_tokens", "n", "beam_width", "logit_bias", "json_schema", "regex", "ebnf", "structural_tag", "stop", "stop_regex", "ignore_eos")
@@ -44,12 +44,15 @@ def before_resolve(engine, endpoint, body):
         if endpoint == "completions" and taken.get("max_tokens", 1) < 1:
             raise Refused(400, "max_tokens must be positive")
         return
-    if strict(engine):
-        unknown(engine, body, 400, "unknown field `{}`")
-        for key in ("max_new_tokens", "min_new_tokens", "n", "beam_width"):
-            if key in body and body[key] is not None and type(body[key]) is not int:
-                raise schema_type(body[key], True)
+    for key, value in body.items() if strict(engine) else ():  # read member by member
+        unknown(engine, [key], 400, "unknown field `{}`")
+        strict_types({key: value})
+        if key in ("max_new_tokens", "min_new_tokens", "n", "beam_width") and value is not None and type(value) is not int:
+            raise schema_type(value, True)
     compare_n(body)
+    most = body.get("max_new_tokens")
+    if most is not None and not is_number(most):  # added to the length of the prompt before the parameters are merged
+        raise wrong_type(500, "max_new_tokens", "a number", most)
 
 
 def before_normalize(engine, endpoint, body):
@@ -65,14 +68,14 @@ def as_list(value):
 
 
 def before_verify(endpoint, body):
-    if endpoint != "responses":
-        for key, what in (("stop", "stop strings"), ("stop_regex", "stop_regex patterns")):
-            given = as_list(body.get(key))
-            if len(given) > 32:
-                raise Refused(400, f"at most 32 {what} are allowed, got {len(given)}")
-            for pattern in given if key == "stop_regex" else ():
-                if len(pattern.encode()) > 256:
-                    raise Refused(400, f"stop_regex is {len(pattern.encode())} bytes, over the 256-byte limit")
+    taken = (("stop", "stop strings"), ("stop_regex", "stop_regex patterns"))
+    for key, what in taken[:1] if endpoint == "responses" else taken:
+        given = as_list(body.get(key))
+        if len(given) > 32:
+            raise Refused(400, f"at most 32 {what} are allowed, got {len(given)}")
+        for pattern in given if key == "stop_regex" else ():
+            if len(pattern.encode()) > 256:
+                raise Refused(400, f"stop_regex is {len(pattern.encode())} bytes, over the 256-byte limit")
     if endpoint == "generate" and body.get("beam_width") is not None and body["beam_width"] < 1:
         raise Refused(400, f"beam_width must be at least 1, got {body['beam_width']}.")
 

@@ -13,6 +13,7 @@ ALL = 2**30
 FILE = {"generation_config": {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "min_p": 0.0}}
 DETERMINISTIC = {"deterministic": True}
 EMPTY = {"error": "a batch needs at least one request", "status": 0}
+NO_VALUES = {"error": "only integer tensors of a single element can be converted to an index", "status": 0}
 ASSERTION = {"error": "With sampling seed, multinomial_with_seed will provide wrong results", "status": 0}
 
 
@@ -65,6 +66,8 @@ PATHS = {
         "ascend-min-p": (["ascend"], DETERMINISTIC | {"backend": "ascend"}, [{"min_p": 0.05}], routed("filtered", True, "ascend") | {"noise": "rank"}),
         "ascend-kernel": (["ascend", "noise-key"], DETERMINISTIC | {"backend": "ascend"}, [{"top_k": 1024}, {"temperature": 0.0}],
                           routed("filtered", True, "ascend") | {"noise": "token"}),
+        "ascend-kernel-min-p": (["ascend-min-p"], {"backend": "ascend"}, [{"top_k": 20, "min_p": 0.05}], NO_VALUES),
+        "ascend-sorted-min-p": (["ascend-min-p"], {"backend": "ascend"}, [{"top_k": 1025, "min_p": 0.05}], routed("filtered", backend="ascend")),
         "xpu": (["intel-xpu"], {"device": "xpu"}, [{"top_k": 20}], routed("filtered", backend="pytorch")),
         "draft": (["draft-switch"], {"draft": True, "switch": "0"}, [{}], routed("multinomial")),
         "two-top-k": (["bounded-top-k"], {"backend": "pytorch"}, [{"top_k": 20}, {"top_k": 5}], routed("filtered", backend="pytorch")),
@@ -83,6 +86,7 @@ PATHS = {
         "plain": (["version"], {}, [{}], routed("gumbel")),
         "two-top-k": (["version", "bounded-top-k"], {"backend": "pytorch"}, [{"top_k": 20}, {"top_k": 5}], routed("filtered", backend="pytorch") | {"top_k_bound": 20}),
         "top-k-and-plain": (["version", "bounded-top-k"], {"backend": "pytorch"}, [{"top_k": 20}, {}], routed("filtered", backend="pytorch")),
+        "ascend-kernel-min-p": (["version", "ascend-min-p"], {"backend": "ascend"}, [{"top_k": 20, "min_p": 0.05}], NO_VALUES),
         "seeded-top-k": (["version", "bounded-top-k"], DETERMINISTIC, [{"top_k": 20}], seeded("filtered")),
         "seed-2-63": (["version", "seed-overflow"], {}, [{"sampling_seed": 2**63}], refused("sampling_seed must be in [-2**63, 2**63 - 1], got 9223372036854775808.")),
         "xpu": (["version", "intel-xpu"], {"device": "xpu"}, [{"top_k": 20}], routed("filtered", backend="intel_xpu")),
@@ -103,7 +107,13 @@ HISTORIES = {NEWEST: {
     "bound-stays": (["bounded-top-k", "sticky-flags"], {"backend": "pytorch"}, [
         ("admit", "a", {"top_k": 50}, BOUND_50, None), ("admit", "b", {"top_k": 20}, BOUND_50, None), ("join", None, None, None, BOUND_50),
         ("finish", "a", None, None, BOUND_50), ("filter", None, None, None, BOUND_50)]),
+    "ended-first": (["every-round", "sticky-flags"], {}, [
+        ("admit", "a", {"top_p": 0.95}, TOP_P, None), ("join", None, None, None, TOP_P), ("finish", "a", None, None, TOP_P), ("admit", "b", {}, PLAIN, None),
+        ("join", None, None, None, PLAIN)]),
 }, NEW: {
+    "ended-first": (["every-round", "sticky-flags"], {}, [
+        ("admit", "a", {"top_p": 0.95}, TOP_P, None), ("join", None, None, None, TOP_P), ("finish", "a", None, None, TOP_P), ("admit", "b", {}, PLAIN, TOP_P),
+        ("join", None, None, None, TOP_P)]),
     "mixed-chunk": (["mixed-chunk", "sticky-flags"], {}, [
         ("admit", "a", {"top_p": 0.95}, TOP_P, None), ("admit", "b", {}, TOP_P, None), ("join", None, None, None, TOP_P), ("finish", "a", None, None, TOP_P),
         ("filter", None, None, None, TOP_P), ("admit", "c", {}, PLAIN, TOP_P), ("mix", None, None, TOP_P, None), ("join", None, None, None, TOP_P)]),
@@ -198,6 +208,7 @@ EFFECTIVE = {OLD: {
         "file-text": (["wrong-type", "status"], {"generation_config": {"top_p": "0.6"}}, {}, parameters(ALL, temperature=(0.7, "default"), top_p=("0.6", "model")),
                       refused("top_p must be a number, is a string")),
         "max-output-one": (["length"], {}, {"max_output_tokens": 1}, parameters(ALL, temperature=(0.7, "default")), refused("max_new_tokens must be at least 0, got -1.")),
+        "stops-33": (["stops-and-grammars"], {}, {"stop": ["a"] * 33}, parameters(ALL, temperature=(0.7, "default")), refused("at most 32 stop strings are allowed, got 33")),
         "empty": (["responses"], {}, {}, parameters(ALL, temperature=(0.7, "default")), {"path": "gumbel"}),
         "file": (["responses", "config-merge"], FILE, {}, parameters(**MODEL), {"path": "filtered"}),
         "preferred": (["preferred-inert"], {"preferred": {"top_k": 40, "temperature": 0.5}}, {},
@@ -214,6 +225,7 @@ EFFECTIVE = {OLD: {
         "top-k-float": (["strict-schema"], {}, {"top_k": 20.0}, parameters(top_k=(20.0, "request")), {"path": "filtered"}),
         "normalized": (["already-normalized"], {}, {"is_normalized": True, "temperature": 0.0}, parameters(ALL, temperature=(0.0, "request")), {"path": "gumbel"}),
         "min-new-tokens": (["length"], {}, {"min_new_tokens": -1}, parameters(ALL), refused("min_new_tokens must be in [0, max_new_tokens], got -1.")),
+        "max-new-text": (["length", "wrong-type"], {}, {"max_new_tokens": "5"}, None, refused("max_new_tokens must be a number, is a string", 500)),
         "beam-width": (["stops-and-grammars"], {}, {"beam_width": 0}, parameters(ALL), refused("beam_width must be at least 1, got 0.")),
         "stops-33": (["stops-and-grammars"], {}, {"stop": ["a"] * 33}, parameters(ALL), refused("at most 32 stop strings are allowed, got 33")),
         "n-null": (["null"], {}, {"n": None}, None, refused("'>' not supported between instances of 'NoneType' and 'int'", 500)),

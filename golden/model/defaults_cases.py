@@ -13,7 +13,7 @@ import vllm_cases
 from engine_values import encode, encoded, encoded_server, outcome
 from files import family_text, write_text
 
-VERSION = "2"
+VERSION = "3"
 NEW, OLD, NEWEST = "sglang-0.5.20", "sglang-0.5.19", "sglang-0.5.23"
 READINGS = ("article-port", "article-prose", "upstream")
 GITHUB = "https://github.com/"
@@ -191,6 +191,11 @@ BODIES = {name: (flags, {}, body) for name, flags, body in (
     ("unknown", ["unknown-member"], {"unknown_key": 1}), ("unknown-and-bad-temperature", ["unknown-member"], {"unknown_key": 1, "temperature": -1.0}),
     ("max-new-negative", ["length"], {"max_new_tokens": -1}), ("max-new-null", ["length", "null"], {"max_new_tokens": None}),
     ("max-new-zero", ["length", "falsy-zero"], {"max_new_tokens": 0}), ("max-new-text", ["length", "wrong-type", "strict-schema"], {"max_new_tokens": "5"}),
+    ("max-new-text-and-unknown", ["length", "wrong-type", "unknown-member"], {"max_new_tokens": "5", "unknown_key": 1}),
+    ("unknown-before-text", ["unknown-member", "wrong-type", "strict-schema"], {"unknown_key": 1, "temperature": "x"}),
+    ("text-before-unknown", ["unknown-member", "wrong-type", "strict-schema"], {"temperature": "x", "unknown_key": 1}),
+    ("true-before-text", ["wrong-type", "strict-schema"], {"n": True, "top_p": "x"}), ("text-before-true", ["wrong-type", "strict-schema"], {"top_p": "x", "n": True}),
+    ("max-new-true", ["length", "wrong-type", "strict-schema"], {"max_new_tokens": True}), ("n-null-before-max-new", ["null", "wrong-type"], {"n": None, "max_new_tokens": "5"}),
     ("max-new-fraction", ["length", "wrong-type", "strict-schema"], {"max_new_tokens": 1.5}), ("min-new-negative", ["length"], {"min_new_tokens": -1}),
     ("min-new-above-default", ["length", "boundary"], {"min_new_tokens": 129}), ("min-new-at-default", ["length", "boundary"], {"min_new_tokens": 128}),
     ("min-new-above-max", ["length"], {"min_new_tokens": 5, "max_new_tokens": 3}), ("min-new-without-max", ["length", "null"], {"min_new_tokens": 500, "max_new_tokens": None}),

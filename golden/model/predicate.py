@@ -11,6 +11,8 @@ NEEDS = ("top_k", "top_p", "min_p")
 LETTERS = {"greedy": "G", "top_k": "k", "top_p": "p", "min_p": "m"}
 EMPTY = "a batch needs at least one request"
 SEEDED_MIN_P = "With sampling seed, multinomial_with_seed will provide wrong results"
+# What Python says of a tensor's values and indices times a tensor, where ascend's kernel has filtered and min_p is to.
+ASCEND_MIN_P = "only integer tensors of a single element can be converted to an index"
 
 
 def profile(reading, params):
@@ -102,10 +104,12 @@ def path(reading, engine, server, flags):
     seeded, backend, most = deterministic and name != "greedy", backend_of(engine, server), bound(flags)
     if seeded and "min_p" in flags and backend == "pytorch":
         raise Refused(0, SEEDED_MIN_P)
+    kernel = name == "filtered" and backend == "ascend" and most is not None and most <= 1024
+    if kernel and "min_p" in flags:
+        raise Refused(0, ASCEND_MIN_P)
     told = {"path": name, "seeded": seeded, "backend": backend}
     if seeded:  # ascend's kernel leaves tokens where they are
-        ranked = name == "filtered" and not (backend == "ascend" and most is not None and most <= 1024)
-        told["noise"] = "rank" if ranked else "token"
+        told["noise"] = "rank" if name == "filtered" and not kernel else "token"
     elif engine == "sglang-0.5.23" and name == "filtered" and backend == "pytorch" and most is not None:
         told["top_k_bound"] = most
     return told
@@ -173,15 +177,22 @@ class History:
 
 class MixedHistory:
     """The same upstream where mixed chunks are on: ("mix",) puts the running batch into the prefill batch. Told by sets of requests:
-    who is in a batch, and whose flags it has."""
+    who is in a batch, and whose flags it has. every_round: a round of the scheduler drops the ended rows of the running batch whatever
+    it comes to, after it has adopted a prefill batch and before it makes a new one."""
 
-    def __init__(self, profiles, events):
-        self.profiles, self.finished = profiles, set()
+    def __init__(self, profiles, events, every_round=False):
+        self.profiles, self.finished, self.every_round = profiles, set(), every_round
         self.prefill, self.running = ([], set()), ([], set())
         for event in events:
             getattr(self, event[0])(*event[1:])
 
+    def round(self):
+        if self.every_round:
+            self.filter()
+
     def admit(self, one):
+        if not self.prefill[0]:
+            self.round()
         self.prefill = self.prefill[0] + [one], self.prefill[1] | {one}
 
     def finish(self, one):
@@ -198,6 +209,7 @@ class MixedHistory:
         if rows:
             self.running = (self.running[0] + rows, self.running[1] | whose) if self.running[0] else (rows, whose)
         self.prefill = [], set()
+        self.round()
 
     def mix(self):
         if not self.prefill[0]:

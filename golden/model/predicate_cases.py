@@ -12,7 +12,7 @@ import vllm_cases
 from engine_values import encoded, encoded_server, outcome
 from files import family_text, write_text
 
-VERSION = "2"
+VERSION = "3"
 NEW, OLD, NEWEST = "sglang-0.5.20", "sglang-0.5.19", "sglang-0.5.23"
 GITHUB = "https://github.com/"
 NOTES = {
@@ -64,6 +64,14 @@ NOTES = {
         "bug": "A backend with a sampler of its own is left out when the draw is changed, and kept when deterministic inference forces another.",
         "effect": "The same release draws by multinomial there, and min_p with a seed is drawn where pytorch fails.",
         "links": [GITHUB + "sgl-project/sglang/pull/38117", GITHUB + "sgl-project/sglang/issues/33695"]},
+    "ascend-min-p": {
+        "bug": "Behind the kernel that filters by top_k and top_p, min_p is multiplied with the pair that torch's max() returns.",
+        "effect": "One request with min_p fails the step for all its neighbours if every one has a top_k from 1 to 1024; with another top_k among them it does not.",
+        "links": []},
+    "every-round": {
+        "bug": "None: until 0.5.20 ended rows leave the running batch before a decode step; 0.5.23 drops them in every round of the scheduler.",
+        "effect": "A prefill batch that follows the end of all running requests starts afresh, where it used to inherit their flags.",
+        "links": []},
     "intel-xpu": {
         "bug": "A device has no backend of its own until 0.5.23; there the backend is refused on any other device.",
         "effect": "An upgrade moves filtered traffic from sorting in pytorch to fused kernels.",
@@ -146,6 +154,14 @@ UPSTREAM_BATCHES = {
     "top-k-and-top-p": (["bounded-top-k"], [TOP_K, TOP_P]),
     "two-top-k-large": (["bounded-top-k", "noise-key"], [TOP_K, {"top_k": 1025}]),
 }
+ASCEND_BATCHES = {
+    "top-k-and-min-p": (["ascend-min-p"], [{"top_k": 20, "min_p": 0.05}]),
+    "top-k-beside-min-p": (["ascend-min-p"], [TOP_K, {"top_k": 1, "min_p": 0.05}]),
+    "greedy-beside-min-p": (["ascend-min-p"], [GREEDY, {"top_k": 1024, "min_p": 0.05}]),
+    "all-greedy-and-min-p": (["ascend-min-p", "boundary"], [GREEDY, {"top_k": 1, "min_p": 0.05}]),
+    "top-k-1025-and-min-p": (["ascend-min-p", "boundary"], [{"top_k": 1025, "min_p": 0.05}]),
+    "top-k-and-min-p-beside-plain": (["ascend-min-p"], [{"top_k": 20, "min_p": 0.05}, PLAIN]),
+}
 SEEDED_BATCHES = {
     "seed-beyond": (["seed-overflow"], [{"sampling_seed": BEYOND}, PLAIN]),
     "seed-beyond-greedy": (["seed-overflow"], [{"sampling_seed": BEYOND} | GREEDY]),
@@ -224,6 +240,9 @@ def upstream_cases(engine):
     for server in ("deterministic", "ascend-deterministic"):
         options = (SERVERS | UPSTREAM_SERVERS)[server][1]
         yield from (path_case(f"{name}@{server}", flags, "upstream", engine, options, batch) for name, (flags, batch) in SEEDED_BATCHES.items())
+    for server in ("ascend", "ascend-deterministic"):
+        options = UPSTREAM_SERVERS[server][1]
+        yield from (path_case(f"{name}@{server}", flags, "upstream", engine, options, batch) for name, (flags, batch) in ASCEND_BATCHES.items())
     if engine == NEWEST:
         yield from (path_case(f"plain@intel-xpu-on-{device}", ["intel-xpu"], "upstream", engine, {"device": device, "backend": "intel_xpu"}, [PLAIN])
                     for device in ("cuda", "cpu", "xpu"))
@@ -268,6 +287,11 @@ MIXED = {
     "bound-through-mixed-chunk": (["bounded-top-k", "mixed-chunk"], {"backend": "pytorch"}, [(A, "a", TOP_K), (J,), (A, "b", {"top_k": 7}), (M,), (J,), (F, "a"), (X,)]),
     "ascend-kernel": (["ascend", "noise-key", "sticky-flags"], {"backend": "ascend", "deterministic": True},
                       [(A, "a", TOP_K), (J,), (A, "b", PLAIN), (J,), (F, "b"), (X,), (A, "c", {"top_k": 2000}), (J,), (F, "c"), (X,)]),
+    "ascend-min-p-stays": (["ascend-min-p", "sticky-flags"], {"backend": "ascend"},
+                           [(A, "a", {"top_k": 20, "min_p": 0.05}), (A, "b", TOP_K), (A, "c", PLAIN), (J,), (F, "a"), (X,), (F, "c"), (X,)]),
+    "ended-before-a-prefill": (["every-round", "sticky-flags"], {}, [(A, "a", TOP_P), (A, "b", MIN_P), (J,), (F, "a"), (F, "b"), (A, "c", PLAIN), (J,), (X,)]),
+    "ended-after-a-prefill": (["every-round", "sticky-flags"], {}, [(A, "a", TOP_P), (J,), (A, "b", PLAIN), (F, "a"), (J,), (A, "c", PLAIN), (J,), (F, "b"), (F, "c"), (X,)]),
+    "ended-beside-a-prefill-that-ended": (["every-round", "sticky-flags"], {}, [(A, "a", TOP_P), (J,), (A, "b", MIN_P), (F, "a"), (F, "b"), (J,), (A, "c", PLAIN), (J,)]),
 }
 
 
@@ -279,8 +303,8 @@ def history_case(identity, flags, reading, engine, server, events):
             profiles[event[1]] = predicate.profile(reading, defaults.normalize(reading, {key: value for key, (value, _) in params.items()}))
         done.append(event[:2])
         step = {"do": event[0]} | ({"id": event[1]} if len(event) > 1 else {}) | ({"request": encoded(event[2])} if len(event) > 2 else {})
-        mixed = reading == "upstream" and any(one[0] == M for one in done)
-        history = predicate.MixedHistory(profiles, done) if mixed else predicate.History(reading, profiles, done)
+        mixed = reading == "upstream" and (engine == NEWEST or any(one[0] == M for one in done))
+        history = predicate.MixedHistory(profiles, done, engine == NEWEST) if mixed else predicate.History(reading, profiles, done)
         for name, state, rows in zip(("prefill", "running"), history.state(), history.there()):
             told = None
             if state is not None and engine != NEWEST:  # the bound is looked for in the rows

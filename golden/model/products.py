@@ -15,7 +15,7 @@ from defaults import Refused
 from engine_values import encoded, encoded_server
 from files import family_text, write_text
 
-VERSION = "2"
+VERSION = "3"
 BELOW_EPSILON, BELOW_ONE = math.nextafter(1e-6, 0), math.nextafter(1, 0)
 READINGS = ("article-port", "article-prose", "upstream")
 
@@ -34,8 +34,8 @@ QWEN3 = {"temperature": 0.6, "top_p": 0.95, "top_k": 20, "min_p": 0.0}
 DEFAULT_SERVERS = [{}, {"generation_config": QWEN3}, {"generation_config": QWEN3, "sampling_defaults": "openai"},
                    {"generation_config": {"top_k": 50, "repetition_penalty": 1.1, "temperature": None}},
                    {"preferred": {"top_k": 40, "temperature": 0.8}},
-                   {"generation_config": {"temperature": 0.6}, "transformers": "4"},
                    {"generation_config": QWEN3, "preferred": {"top_p": 0.5, "min_p": 0.1, "repetition_penalty": 1.2}}]
+CLASS_DEFAULT_SERVERS = [{"generation_config": {"temperature": 0.6}, "transformers": "4"}]
 ENDPOINTS = ["chat", "responses", "completions", "generate"]
 # Absent, null, explicit zero, explicit default, another value.
 STATES = [[{}, {"temperature": None}, {"temperature": 0.0}, {"temperature": 1.0}, {"temperature": 0.7}],
@@ -107,17 +107,17 @@ def default_lines(reading, engine, servers, endpoints, choices):
                 yield f"{s} {e} {' '.join(map(str, index))}: {params}{result}\n"
 
 
-def remembered(reading, mixes=False):
+def remembered(reading, mixes=False, every_round=False):
     """A batch's state as predicate.History, or MixedHistory, has it."""
-    return lambda profiles, events: (predicate.MixedHistory(profiles, events) if mixes else predicate.History(reading, profiles, events)).state()
+    return lambda profiles, events: (predicate.MixedHistory(profiles, events, every_round) if mixes else predicate.History(reading, profiles, events)).state()
 
 
-def history_lines(state, choices, letters=predicate.letters, of_letters=predicate.of_letters, mixes=False):
+def history_lines(state, choices, letters=predicate.letters, of_letters=predicate.of_letters, mixes=False, every_round=False):
     """Every history, as a tree walked depth first: at each place admit the next request (in each kind), join, finish, filter."""
     count, events, profiles, finished = len(choices), [], {}, set()
 
     def told_by(events):
-        return predicate.MixedHistory(profiles, events) if mixes else predicate.History("upstream", profiles, events)
+        return predicate.MixedHistory(profiles, events, every_round) if mixes else predicate.History("upstream", profiles, events)
 
     def walk(history):
         now, admitted = len(events), len(profiles)
@@ -171,7 +171,7 @@ def predicate_groups():
         if engine == "sglang-0.5.20":
             cases.append({"id": f"histories/{reading}", "kinds": MARKED} | digest(history_lines(remembered(reading), MARKED)))
         if reading == "upstream":
-            cases.append({"id": f"mixed/{engine}", "kinds": MARKED[:3], "mixes": True} | digest(history_lines(remembered(reading, True), MARKED[:3], mixes=True)))
+            cases.append({"id": f"mixed/{engine}", "kinds": MARKED[:3], "mixes": True} | digest(history_lines(remembered(reading, True, engine == "sglang-0.5.23"), MARKED[:3], mixes=True, every_round=engine == "sglang-0.5.23")))
         groups.append(group(reading, engine, cases))
     return groups + [group(reading, vllm.ENGINE, vllm_paths(reading) + vllm_histories(reading)) for reading in READINGS]
 
@@ -189,8 +189,9 @@ def vllm_histories(reading):
 def defaults_groups():
     asked = [(reading, "sglang-0.5.20") for reading in READINGS] + [("upstream", "sglang-0.5.19"), ("upstream", "sglang-0.5.23")]
     return [group(reading, engine,
-                  [{"id": f"requests/{reading}/{engine}", "endpoints": ENDPOINTS, "servers": [encoded_server(s) for s in DEFAULT_SERVERS],
-                    "choices": encoded_choices(STATES)} | digest(default_lines(reading, engine, DEFAULT_SERVERS, ENDPOINTS, STATES))])
+                  [{"id": f"{name}/{reading}/{engine}", "endpoints": ENDPOINTS, "servers": [encoded_server(s) for s in servers],
+                    "choices": encoded_choices(STATES)} | digest(default_lines(reading, engine, servers, ENDPOINTS, STATES))
+                   for name, servers in (("requests", DEFAULT_SERVERS), ("class-defaults", CLASS_DEFAULT_SERVERS))])
             for reading, engine in asked] + \
         [group(reading, vllm.ENGINE,
                [{"id": f"requests/{reading}/{vllm.ENGINE}", "endpoints": vllm_cases.ENDPOINTS, "servers": vllm_cases.PRODUCT_SERVERS[:1],

@@ -52,12 +52,24 @@ static void went(const struct walk *walk, const struct place *after)
     step_from(walk, after);
 }
 
+/* A round of the scheduler is over: some engines drop ended rows in each. */
+static void round_went(const struct walk *walk, struct place *after)
+{
+    for (size_t i = 0; walk->group->engine->filters_rounds && i < after->admitted; i++)
+        if (after->stage[i] == ENDED)
+            after->stage[i] = FILTERED;
+}
+
 static void admit(const struct walk *walk, const struct place *here, size_t kind)
 {
     struct place after;
     char letters[ENGINE_FLAGS_TEXT];
     const struct engine_flags *flags = &walk->flags[here->admitted][kind];
     copy_place(&after, here);
+    if (after.prefill.rows == 0) {
+        engine_round(walk->group->engine, &after.running);
+        round_went(walk, &after);
+    }
     after.stage[after.admitted++] = WAITING;
     walk->group->engine->admit(&after.prefill, (int64_t)here->admitted, flags); /* there is room */
     fprintf(walk->lines, "%zu admit %zu %s: ", here->depth, here->admitted,
@@ -74,6 +86,7 @@ static void join(const struct walk *walk, const struct place *here)
                          : after.stage[i] == ENDED_WAITING ? FILTERED
                                                            : after.stage[i];
     walk->group->engine->join(walk->group->reading, &after.running, &after.prefill); /* there is room */
+    round_went(walk, &after);
     fprintf(walk->lines, "%zu join: ", here->depth);
     went(walk, &after);
 }

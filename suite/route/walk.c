@@ -146,6 +146,11 @@ static void change(struct walk *walk, const struct route_state *to, bool joined,
 
 void walk_admit(struct walk *walk, const struct walk_request *request)
 {
+    /* Ended rows that are left among others matter to nobody; a batch that has no other rows starts afresh. */
+    if (walk->prefill.rows == 0 && walk->ended == walk->running.rows) {
+        engine_round(walk->view->engine, &walk->running);
+        walk->ended = walk->view->engine->filters_rounds ? 0 : walk->ended;
+    }
     if (walk->view->engine->admit(&walk->prefill, request->number, request->flags))
         abort();
     if (request->ahead) {

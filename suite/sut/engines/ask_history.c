@@ -33,6 +33,8 @@ static enum life_step admit(struct life *life, const cJSON *event, const char *p
         return LIFE_MALFORMED;
     if (question_prepare(question, &request, &flags))
         return LIFE_REFUSED;
+    if (life->prefill.rows == 0)
+        engine_round(question->engine, &life->running);
     if (question->engine->admit(&life->prefill, number_of(id), &flags))
         engine_memory(NULL);
     return LIFE_WENT;

@@ -114,6 +114,12 @@ int engine_batch_reserve(struct engine_batch *batch, size_t rows)
     return 0;
 }
 
+void engine_round(const struct engine *engine, struct engine_batch *running)
+{
+    if (engine->filters_rounds)
+        engine->filter(running);
+}
+
 void engine_batch_filter(struct engine_batch *batch)
 {
     size_t kept = 0;

@@ -252,7 +252,9 @@ struct engine {
     /* The running batch. A scheduler's round: join the prefill batch of the round before; then either admit
      * the waiting requests to a new one and run it, or filter the running batch and run that. Requests that
      * end are marked by finish. admit: -1 if out of memory. join: empties `prefill`; -1 if out of memory,
-     * both as they were. */
+     * both as they were. filters_rounds: the running batch is filtered in every round, between the two, too: after
+     * join, and by whoever admits the first request of a prefill batch (engine_round). */
+    bool filters_rounds;
     int (*admit)(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags);
     int (*join)(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill);
     void (*filter)(struct engine_batch *batch);
@@ -323,6 +325,8 @@ int engine_prepare(const struct engine *engine, enum engine_reading reading,
 bool engine_flags_same(const struct engine_flags *a, const struct engine_flags *b);
 /* Room for `rows` rows in all; -1: out of memory. */
 int engine_batch_reserve(struct engine_batch *batch, size_t rows);
+/* Before the first request of a prefill batch is admitted: what the round does to the running batch. */
+void engine_round(const struct engine *engine, struct engine_batch *running);
 /* Drop the rows that have ended. */
 void engine_batch_filter(struct engine_batch *batch);
 /* Mark a request as ended wherever it is; false if the batch has no unfinished row of that id. */

@@ -74,14 +74,23 @@ static enum engine_backend backend_of(const struct engine_server *server)
     return server->backend;
 }
 
+/* Ascend's kernel filters if every top_k is one it takes. Left out: where one is not, the row's width is written over
+ * each top_k that stands for the whole vocabulary, in the running batch's own tensor; with a vocabulary of up to 1024 the
+ * next step would then come to the kernel. */
+static bool is_ascend_kernel(const struct engine_path *path, const struct engine_flags *flags)
+{
+    return path->kind == ENGINE_FILTERED && path->backend == ENGINE_ASCEND && flags->top_k_bound > 0 &&
+           flags->top_k_bound <= 1024;
+}
+
 /* Where noise is a function of the seed, it is made for token ids on the plain path and, on the filtered one, for
- * ranks in the sorted row; ascend's kernel keeps ids in place if every top_k is one it takes. */
+ * ranks in the sorted row; ascend's kernel keeps ids in place. */
 static enum engine_noise noise_of(const struct engine_path *path, const struct engine_flags *flags)
 {
     if (!path->seeded)
         return ENGINE_NOISE_UNSEEDED;
-    bool kernel = path->backend == ENGINE_ASCEND && flags->top_k_bound > 0 && flags->top_k_bound <= 1024;
-    return path->kind == ENGINE_FILTERED && !kernel ? ENGINE_NOISE_RANK : ENGINE_NOISE_TOKEN;
+    return path->kind == ENGINE_FILTERED && !is_ascend_kernel(path, flags) ? ENGINE_NOISE_RANK
+                                                                           : ENGINE_NOISE_TOKEN;
 }
 
 int sglang_path(enum engine_reading reading, const struct engine_server *server,
@@ -110,6 +119,10 @@ int sglang_path(enum engine_reading reading, const struct engine_server *server,
     if (path->seeded && flags->need_min_p && path->backend == ENGINE_PYTORCH)
         return engine_refuse(refusal, 0,
                              "With sampling seed, multinomial_with_seed will provide wrong results");
+    /* There the engine multiplies what torch's max() returns, values and indices, and means the values. */
+    if (is_ascend_kernel(path, flags) && flags->need_min_p)
+        return engine_refuse(refusal, 0,
+                             "only integer tensors of a single element can be converted to an index");
     return 0;
 }
 

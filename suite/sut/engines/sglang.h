@@ -68,6 +68,9 @@ struct sglang_body {
 int sglang_check_n(const struct engine_value *n, struct engine_refusal *refusal);
 /* How the schema of 0.5.23 names a value that is no integer, or no number: HTTP 400. */
 int sglang_wrong_type(const struct engine_value *value, bool integer, struct engine_refusal *refusal);
+/* A parameter as that schema takes it. */
+int sglang_check_type(enum engine_parameter parameter, const struct engine_value *value,
+                      struct engine_refusal *refusal);
 extern const char *const sglang_fields[];
 int sglang_check_fields(const struct sglang_body *version, const struct engine_server *server,
                         enum engine_endpoint endpoint, const struct cJSON *body,

@@ -3,7 +3,7 @@
  * Flags are set when a prefill batch is built, joined when it is adopted, and untouched when rows go. They
  * start afresh only if the running batch has no rows at the moment a prefill batch is adopted; a request that
  * has finished still is a row until the next filter, which upstream comes before a decode step and not before
- * an adoption. In the article's words a request is dropped as it finishes; its code looks at one batch and
+ * an adoption (0.5.23: in every round of the scheduler). In the article's words a request is dropped as it finishes; its code looks at one batch and
  * remembers nothing.
  *
  * SPDX-License-Identifier: MIT */

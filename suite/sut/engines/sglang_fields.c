@@ -12,6 +12,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "suite/sut/engines/ask.h"
 #include "suite/sut/engines/sglang.h"
 
 #define STOPS_MAX 32 /* strings, and regular expressions */
@@ -116,34 +117,65 @@ int sglang_check_n(const struct engine_value *n, struct engine_refusal *refusal)
                          engine_python_type(n));
 }
 
+/* Then the length is added to that of the prompt, before the parameters are merged. */
+static int check_length_is_number(const struct looking *at)
+{
+    double number;
+    const cJSON *most = member_of(at, "max_new_tokens");
+    if (!is_set(most) || number_of(most, &number))
+        return 0;
+    return engine_refuse(at->refusal, 500, "max_new_tokens must be a number, is %s", type_of(most));
+}
+
 static int check_unknown(const struct looking *at)
 {
-    const struct sglang_body *version = at->version;
     for (const cJSON *member = at->body->child; member; member = member->next)
-        if (!is_argument(version, member->string))
-            return version->strict
-                       ? engine_refuse(at->refusal, 400, "unknown field `%s`", member->string)
-                       : engine_refuse(at->refusal, 500, "Unexpected keyword argument '%s'", member->string);
+        if (!is_argument(at->version, member->string))
+            return engine_refuse(at->refusal, 500, "Unexpected keyword argument '%s'", member->string);
+    return 0;
+}
+
+/* The parameter that /generate has under this name; ENGINE_PARAMETERS: none. */
+static enum engine_parameter parameter_named(const char *name)
+{
+    enum engine_parameter p = 0;
+    while (p < ENGINE_PARAMETERS &&
+           !(sglang_key(ENGINE_GENERATE, p) && strcmp(sglang_key(ENGINE_GENERATE, p), name) == 0))
+        p++;
+    return p;
+}
+
+/* The schema reads a body member by member: the first that is unknown or has the wrong type is named. */
+static int check_strictly(const struct looking *at)
+{
+    static const char *const lengths[] = {"max_new_tokens", "min_new_tokens", "beam_width"};
+    for (const cJSON *member = at->body->child; member; member = member->next) {
+        enum engine_parameter p = parameter_named(member->string);
+        struct engine_value value = value_of(member);
+        struct engine_why why;
+        bool whole = cJSON_IsNumber(member) && member->valuedouble == trunc(member->valuedouble);
+        if (!is_argument(at->version, member->string))
+            return engine_refuse(at->refusal, 400, "unknown field `%s`", member->string);
+        if (p < ENGINE_PARAMETERS &&
+            engine_read_value(member, "", engine_takes_integers(p), &value, &why) == 0) {
+            if (sglang_check_type(p, &value, at->refusal))
+                return -1;
+        } else if (is_one_of(member->string, lengths, sizeof lengths / sizeof *lengths) && is_set(member) &&
+                   !whole) {
+            return sglang_wrong_type(&value, true, at->refusal);
+        }
+    }
     return 0;
 }
 
 /* What stands before the constructor at /generate. */
 static int check_arguments(const struct looking *at)
 {
-    static const char *const integers[] = {"max_new_tokens", "min_new_tokens", "n", "beam_width"};
-    bool strict = at->version->strict;
-    if (strict && check_unknown(at))
+    if (at->version->strict && check_strictly(at))
         return -1;
-    for (size_t i = 0; strict && i < sizeof integers / sizeof *integers; i++) {
-        const cJSON *member = member_of(at, integers[i]);
-        bool whole = cJSON_IsNumber(member) && member->valuedouble == trunc(member->valuedouble);
-        struct engine_value value = value_of(member);
-        if (is_set(member) && !whole)
-            return sglang_wrong_type(&value, true, at->refusal);
-    }
     const cJSON *n = member_of(at, "n");
     struct engine_value value = n ? value_of(n) : (struct engine_value){.kind = ENGINE_ABSENT};
-    return sglang_check_n(&value, at->refusal);
+    return sglang_check_n(&value, at->refusal) ? -1 : check_length_is_number(at);
 }
 
 static int construct(const struct looking *at)
@@ -192,7 +224,8 @@ static int check_stops(const struct looking *at)
     static const struct {
         const char *key, *what;
     } stops[] = {{"stop", "stop strings"}, {"stop_regex", "stop_regex patterns"}};
-    for (size_t i = 0; at->endpoint != ENGINE_RESPONSES && i < 2; i++) {
+    const size_t taken = at->endpoint == ENGINE_RESPONSES ? 1 : 2;
+    for (size_t i = 0; i < taken; i++) {
         const cJSON *list = member_of(at, stops[i].key);
         if (cJSON_IsArray(list) && cJSON_GetArraySize(list) > STOPS_MAX)
             return engine_refuse(at->refusal, 400, "at most %d %s are allowed, got %d", STOPS_MAX,

@@ -6,6 +6,8 @@
  * - Where the pytorch backend filters without seeds and every request of the batch has a finite top_k, no more tokens
  *   are sorted than the largest of them; a request that has left still counts. The law is the same; at equal generator
  *   state the tokens are not.
+ * - Ended rows leave the running batch in every round of the scheduler, not only before a decode step: a prefill batch
+ *   that is made when all running requests have ended starts afresh.
  * - Intel's GPUs have a backend of their own, which is their default.
  * - The draft sampler draws from seeds if the server is deterministic.
  *
@@ -43,16 +45,22 @@ int sglang_wrong_type(const struct engine_value *value, bool integer, struct eng
     }
 }
 
+int sglang_check_type(enum engine_parameter parameter, const struct engine_value *value,
+                      struct engine_refusal *refusal)
+{
+    if (!engine_is_set(value) || is_strict(parameter, value))
+        return 0;
+    return sglang_wrong_type(value, engine_type_of(parameter) == ENGINE_TAKES_INTEGER, refusal);
+}
+
 static int resolve(enum engine_reading reading, const struct engine_server *server,
                    enum engine_endpoint endpoint, const struct engine_values *request,
                    struct engine_resolved *resolved, struct engine_refusal *refusal)
 {
-    for (enum engine_parameter p = 0; p <= ENGINE_N; p++) {
-        const struct engine_value *value = &request->at[p];
-        if (reading == ENGINE_UPSTREAM && endpoint == ENGINE_GENERATE && engine_is_set(value) &&
-            !is_strict(p, value))
-            return sglang_wrong_type(value, engine_type_of(p) == ENGINE_TAKES_INTEGER, refusal);
-    }
+    bool strict = reading == ENGINE_UPSTREAM && endpoint == ENGINE_GENERATE;
+    for (enum engine_parameter p = 0; strict && p <= ENGINE_N; p++)
+        if (sglang_check_type(p, &request->at[p], refusal))
+            return -1;
     return sglang_resolve(reading, server, endpoint, request, resolved, refusal);
 }
 
@@ -104,6 +112,14 @@ static int path_of(enum engine_reading reading, const struct engine_server *serv
     return 0;
 }
 
+static int join(enum engine_reading reading, struct engine_batch *running, struct engine_batch *prefill)
+{
+    if (sglang_join(reading, running, prefill))
+        return -1;
+    engine_batch_filter(running);
+    return 0;
+}
+
 static int check_fields(const struct engine_server *server, enum engine_endpoint endpoint,
                         const struct cJSON *body, enum engine_stage_of_check stage,
                         struct engine_refusal *refusal)
@@ -126,7 +142,8 @@ const struct engine sglang_0_5_23 = {
     .together = sglang_together,
     .path = path_of,
     .admit = sglang_admit,
-    .join = sglang_join,
+    .join = join,
+    .filters_rounds = true,
     .filter = engine_batch_filter,
     .forks = sglang_forks,
     .mix = sglang_mix,

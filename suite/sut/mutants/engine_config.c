@@ -196,6 +196,13 @@ MUTANT_FIELDS(mutant_always_normalized)
     return answer > 0 ? 0 : answer;
 }
 
+MUTANT_FIELDS(mutant_stops_uncounted)
+{
+    return endpoint == ENGINE_RESPONSES && stage == ENGINE_BEFORE_VERIFY
+               ? 0
+               : CLEAN->check_fields(server, endpoint, body, stage, refusal);
+}
+
 /* Lengths, grammars and biases are looked at before the ranges. */
 MUTANT_FIELDS(mutant_lengths_first)
 {

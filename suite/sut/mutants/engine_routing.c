@@ -62,6 +62,14 @@ int mutant_greedy_kept(enum engine_reading reading, struct engine_batch *running
     return 0;
 }
 
+/* As the next release does it. */
+int mutant_every_round(enum engine_reading reading, struct engine_batch *running,
+                       struct engine_batch *prefill)
+{
+    engine_batch_filter(running);
+    return CLEAN->join(reading, running, prefill);
+}
+
 int mutant_last_admitted(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags)
 {
     if (CLEAN->admit(prefill, id, flags))
@@ -163,6 +171,14 @@ MUTANT_PATH(mutant_ascend_race)
     if (path->backend == ENGINE_ASCEND && path->kind == ENGINE_MULTINOMIAL)
         path->kind = ENGINE_GUMBEL;
     return 0;
+}
+
+MUTANT_PATH(mutant_ascend_min_p)
+{
+    struct engine_flags without = *flags;
+    if (server->backend == ENGINE_ASCEND && flags->need_top_k)
+        without.need_min_p = false;
+    return CLEAN->path(reading, server, &without, rows, path, refusal);
 }
 
 /* The draft sampler is left out of what the switch turns. */

@@ -29,6 +29,8 @@ size_t mutant_recomputed(enum engine_reading reading, const struct engine_batch 
                          struct engine_flags *flags);
 int mutant_never_fresh(enum engine_reading reading, struct engine_batch *running,
                        struct engine_batch *prefill);
+int mutant_every_round(enum engine_reading reading, struct engine_batch *running,
+                       struct engine_batch *prefill);
 int mutant_greedy_kept(enum engine_reading reading, struct engine_batch *running,
                        struct engine_batch *prefill);
 int mutant_last_admitted(struct engine_batch *prefill, int64_t id, const struct engine_flags *flags);
@@ -57,6 +59,7 @@ int mutant_empty_batch(enum engine_reading reading, const struct engine_server *
 int mutant_mix_forgets(struct engine_batch *running, struct engine_batch *prefill);
 MUTANT_PATH(mutant_noise_by_id);
 MUTANT_PATH(mutant_ascend_race);
+MUTANT_PATH(mutant_ascend_min_p);
 MUTANT_PATH(mutant_draft_unswitched);
 MUTANT_PATH(mutant_greedy_seed);
 MUTANT_PATH(mutant_pytorch_forced);
@@ -86,6 +89,7 @@ MUTANT_RESOLVE(mutant_class_defaults);
     int name(const struct engine_server *server, enum engine_endpoint endpoint, const struct cJSON *body,    \
              enum engine_stage_of_check stage, struct engine_refusal *refusal)
 MUTANT_FIELDS(mutant_unknown_dropped);
+MUTANT_FIELDS(mutant_stops_uncounted);
 MUTANT_FIELDS(mutant_always_normalized);
 MUTANT_FIELDS(mutant_lengths_first);
 MUTANT_FIELDS(mutant_fields_unchecked);
