@@ -52,7 +52,7 @@ CRYPTO := -lcrypto
 
 # CUDA is optional: NVCC, or CUDA_HOME/bin/nvcc, or the one on PATH; NVCC= (empty) builds without.
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
-CUDA       := kernels/cuda.cu kernels/cuda_device.cu
+CUDA       := kernels/cuda.cu kernels/cuda_staged.cu kernels/cuda_device.cu
 CUDA_ARCHS := 75 80 90 100
 NVCC_FLAGS := -std=c++17 -O2 -fmad=false -I. -Xcompiler -fPIC,-Wall,-Wextra,-ffp-contract=off \
               $(foreach a,$(CUDA_ARCHS),-gencode 'arch=compute_$(a),code=[compute_$(a),sm_$(a)]')
@@ -202,7 +202,7 @@ $(BUILD)/tests/kernels/test_cuda_defect: | $(BUILD)/tests/cuda-defects.so
 $(BUILD)/tests/kernels/test_shim: | $(BUILD)/tests/shim-probes.so $(BUILD)/tests/shim-probes-ucontext.so
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
-tests: $(TEST_BINARIES) $(FAULTS)
+tests: $(TEST_BINARIES) $(FAULTS) $(BUILD)/bench-limit
 
 # Each of these does its own set-up: what is missing is installed (or named), then the rest of the target is built.
 check:

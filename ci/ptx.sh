@@ -1,5 +1,5 @@
 #!/bin/bash
-# ptx.sh FOLDER [ARCHITECTURE...]: the floating-point instructions that nvcc makes of kernels/cuda.cu are those of the
+# ptx.sh FOLDER [ARCHITECTURE...]: the floating-point instructions that nvcc makes of the kernels are those of the
 # source: no .ftz (denormals stay), no .approx (every operation is rounded as IEEE says), and the same sequence with
 # -fmad=true and -fmad=false (nothing is contracted). Needs nvcc, no GPU; PTX is kept in FOLDER.
 #
@@ -48,10 +48,13 @@ verdict() {
 
 failed=0
 for architecture in "$@"; do
-    ptx kernels/cuda.cu "$architecture" "$folder/$architecture.ptx" -fmad=false
-    ptx kernels/cuda.cu "$architecture" "$folder/$architecture-fmad.ptx" -fmad=true
-    printf 'compute_%s: ' "$architecture"
-    verdict "$folder/$architecture.ptx" "$folder/$architecture-fmad.ptx" || failed=1
+    for kernels in cuda cuda_staged; do
+        out=$folder/$kernels-$architecture
+        ptx "kernels/$kernels.cu" "$architecture" "$out.ptx" -fmad=false
+        ptx "kernels/$kernels.cu" "$architecture" "$out-fmad.ptx" -fmad=true
+        printf '%s.cu, compute_%s: ' "$kernels" "$architecture"
+        verdict "$out.ptx" "$out-fmad.ptx" || failed=1
+    done
 done
 
 # refuses NAME SOURCE FLAGS...: the same check must say no.
@@ -68,8 +71,8 @@ refuses() {
     fi
 }
 first=$1
-refuses fast-math kernels/cuda.cu -use_fast_math
-refuses flush-to-zero kernels/cuda.cu -ftz=true
+refuses fast-math kernels/cuda_staged.cu -use_fast_math
+refuses flush-to-zero kernels/cuda_staged.cu -ftz=true
 echo '__global__ void contracted(float *x) { x[0] = x[0] * x[1] + x[2]; }' >"$folder/contracted.cu"
 refuses contraction "$folder/contracted.cu"
 exit "$failed"

@@ -4,13 +4,14 @@
 #include "kernels/cuda.h"
 #include "kernels/shim/launch.h"
 #include "kernels/cuda_fused.cuh"
+#include "kernels/cuda_staged.h"
 
 #ifdef CUDA_DEFECTS
 int cuda_defect_planted; /* enum cuda_defect */
 #endif
 
-#define COLUMNS_A_WARP 128u  /* a row that needs fewer warps gets fewer */
 #define COLUMNS_A_SPLIT 2048 /* the fewest that are worth another block */
+#define STAGE_THREADS 2048u  /* of draws under filters that a multiprocessor has in work, at most */
 
 /* A block draws one token by the definition. */
 template <class Rule, bool SOFTMAX>
@@ -100,17 +101,20 @@ static const char *refusal(const struct cuda_draws *draws)
         return "cuda: a launch makes 0 to 2^31 - 1 draws";
     if (draws->workspace.memory && draws->draws > draws->workspace.draws)
         return "cuda: the workspace is for fewer draws";
+    if (cuda_staged(*draws) && (!draws->workspace.rows || draws->vocab > draws->workspace.vocab))
+        return "cuda: filters, edits and kept sets need a workspace for rows as wide";
+    if (draws->edits.on && draws->kind == SAMPLER_PROBABILITIES)
+        return "cuda: edits are for logits";
+    if (draws->filters.rule.temperature_last && draws->filters.rule.boundary == FILTER_SPLIT)
+        return "cuda: a filter rule with the temperature last cannot split an id";
+    if (!draws->kept != !draws->kept_here)
+        return "cuda: kept and kept_here come together";
     return nullptr;
 }
 
 static uint32_t least(uint64_t a, uint64_t b)
 {
     return (uint32_t)(a < b ? a : b);
-}
-
-static uint32_t threads_of(uint32_t columns, uint32_t most)
-{
-    return WARP * least((columns + COLUMNS_A_WARP - 1) / COLUMNS_A_WARP, most);
 }
 
 /* How many blocks share a row: so many that the device is full, no more than the row is worth. */
@@ -136,13 +140,15 @@ const char *cuda_draw(const struct cuda_draws *draws, void *stream)
     }
     const int probabilities = draws->kind == SAMPLER_PROBABILITIES;
     const fused_function fused = fused_kernels[draws->rule][probabilities][draws->dtype];
-    if (fused && !draws->noise) {
+    if (cuda_staged(*draws)) {
+        cuda_staged_launch(*draws, stream);
+    } else if (fused && !draws->noise) {
         const uint32_t splits = splits_of(draws), columns = ((uint32_t)draws->vocab + splits - 1) / splits;
-        CUDA_LAUNCH(fused, (uint32_t)draws->draws * splits, threads_of(columns, FUSED_WARPS), stream, *draws,
-                    splits);
+        CUDA_LAUNCH(fused, (uint32_t)draws->draws * splits, cuda_threads(columns, FUSED_WARPS), stream,
+                    *draws, splits);
     } else {
         const exact_function exact = exact_kernels[draws->rule][probabilities];
-        CUDA_LAUNCH(exact, (uint32_t)draws->draws, threads_of((uint32_t)draws->vocab, WARPS_MAX), stream,
+        CUDA_LAUNCH(exact, (uint32_t)draws->draws, cuda_threads((uint32_t)draws->vocab, WARPS_MAX), stream,
                     *draws);
     }
     if (DEFECT(DEFECT_WAITS))
@@ -151,7 +157,7 @@ const char *cuda_draw(const struct cuda_draws *draws, void *stream)
     return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
-const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws)
+const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws, int64_t vocab)
 {
     *workspace = {};
     int device = 0, multiprocessors = 0;
@@ -161,14 +167,25 @@ const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws)
     if (error != cudaSuccess)
         return cudaGetErrorString(error);
     const size_t blocks = FUSED_BLOCKS * (size_t)multiprocessors;
+    const size_t stages =
+        least((uint64_t)draws,
+              (uint64_t)multiprocessors * (STAGE_THREADS / cuda_threads((uint32_t)vocab, WARPS_MAX)));
+    const size_t rows = stages * 2 * (size_t)vocab * sizeof(float);
     const size_t winners = ((size_t)draws + blocks) * sizeof(struct winner); /* draws x splits is less */
     const size_t counters = (size_t)draws * sizeof *workspace->counters;
-    void *memory;
-    error = cudaMalloc(&memory, winners + counters);
+    char *memory;
+    error = cudaMalloc((void **)&memory, rows + winners + counters);
     if (error != cudaSuccess)
         return cudaGetErrorString(error);
-    *workspace = {memory,         (uint32_t *)((char *)memory + winners), memory, draws, (int32_t)blocks,
-                  COLUMNS_A_SPLIT};
+    workspace->memory = memory;
+    workspace->counters = (uint32_t *)(memory + rows + winners);
+    workspace->winners = memory + rows;
+    workspace->rows = vocab > 0 ? (float *)memory : nullptr;
+    workspace->draws = draws;
+    workspace->vocab = vocab;
+    workspace->stages = (int32_t)stages;
+    workspace->blocks = (int32_t)blocks;
+    workspace->columns = COLUMNS_A_SPLIT;
     error = cudaMemset(workspace->counters, 0, counters);
     if (error == cudaSuccess)
         return nullptr;

@@ -34,9 +34,10 @@ const char *cuda_draw(const struct cuda_draws *draws, void *stream)
     return not_built;
 }
 
-const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws)
+const char *cuda_workspace_new(struct cuda_workspace *workspace, int64_t draws, int64_t vocab)
 {
     (void)draws;
+    (void)vocab;
     *workspace = (struct cuda_workspace){0};
     return not_built;
 }

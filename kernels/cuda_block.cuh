@@ -25,6 +25,13 @@ struct sum {
     }
 };
 
+/* How many threads share so many columns: a warp for 128 of them, up to `most` warps. */
+static inline uint32_t cuda_threads(uint32_t columns, uint32_t most)
+{
+    const uint32_t wanted = columns ? (columns + 127) / 128 : 1;
+    return WARP * (wanted < most ? wanted : most);
+}
+
 __device__ static uint32_t warps()
 {
     return blockDim.x / WARP;

@@ -17,7 +17,7 @@ enum cuda_defect {
     DEFECT_WAITS,              /* a launch that waits for the device */
     DEFECT_HISTOGRAM_NOT_ZERO, /* a digit's histogram begins with what the last one left */
     DEFECT_TIES_ALL,           /* a cut keeps all of equal weight */
-    DEFECT_MASS_ROUNDED,       /* masses of a filter lose their last bits */
+    DEFECT_BOUNDARY,           /* top_p drops an id with exactly p of the mass above it */
     DEFECTS
 };
 /* Whether it is planted: never, but where CUDA_DEFECTS is defined. */

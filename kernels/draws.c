@@ -8,7 +8,7 @@
 /* From so many draws of a row on, preparing it pays. */
 #define DRAWS_MANY 16
 
-double draws_mass(const float *weights, size_t vocab)
+static double mass_of(const float *weights, size_t vocab)
 {
     double sum[8] = {0};
     for (size_t i = 0; i < vocab; i++)
@@ -17,11 +17,12 @@ double draws_mass(const float *weights, size_t vocab)
 }
 
 /* The best ratio of a draw is mass / Exp(1), so it misses mass / e with probability exp(-e), and e columns or
- * so pass: few, but for wide rows, where a second look is dear, one in thousands. */
+ * so pass: the wider the row, the dearer a second look, which costs as much as scoring V / 80 columns and no less
+ * than 20. */
 static double bound_of_mass(double mass, size_t vocab)
 {
     const double e = log((double)vocab / 80);
-    const double bound = mass / (e > 1 ? e : 1);
+    const double bound = mass / (e > 3 ? e : 3);
     return bound < CANDIDATES_BOUND_MAX ? bound : CANDIDATES_BOUND_MAX;
 }
 
@@ -97,7 +98,7 @@ void draws_of_rows(const struct loops *loops, enum sampler_rule rule, size_t voc
     loops->rows(rule, vocab, draw, draws);
     for (size_t d = 0; d < draws; d++) {
         if (draw[d].token == SAMPLER_INVALID_ROW) { /* nothing passed: is there anything? */
-            const double mass = draws_mass(draw[d].weights, vocab);
+            const double mass = mass_of(draw[d].weights, vocab);
             if (mass == 0)
                 continue;
             draw[d].bound = fmin(draw[d].bound, 2 * mass);

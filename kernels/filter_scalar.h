@@ -195,7 +195,7 @@ static inline KERNEL_HD void filter_cuts_apply(const struct filter_rule *rule,
 {
     const int with_k = parameters->top_k > 0 && (uint64_t)parameters->top_k < work->view.vocab;
     const int with_p = parameters->top_p < 1;
-    struct filter_cut k = {0}, p = {0};
+    struct filter_cut k = {0, 0, 0, FILTER_TIES_ALL}, p = k;
     if (with_p && rule->order == FILTER_TOP_P_FIRST) {
         p = filter_top_p(&work->view, parameters->top_p, rule->top_p_ties, rule->boundary);
         filter_cut_mark(work, &p);

@@ -145,15 +145,17 @@ static __attribute__((noinline)) void step_take(const struct scan *scan, size_t 
 {
     lanes noise[STEP_UNITS][2];
     unit_noise(scan->tile, slot, scan->rounds, STEP_UNITS, noise);
-    for (size_t u = 0; u < STEP_UNITS; u++) {
-        int32_t element[UNIT_COLUMNS];
-        LANES_STORE(element, noise[u][0]);
-        LANES_STORE(element + 2 * LANES, noise[u][1]);
-        for (size_t l = 0; l < UNIT_COLUMNS; l++)
-            if (element[l] <= limit[u * UNIT_COLUMNS + l]) {
-                const size_t column = l / (2 * LANES) * 2 + 1 - l % 2;
-                const uint32_t block = scan->block[slot + u * LANES + l % (2 * LANES) / 2];
-                draw_take(scan->draw, scan->score, scan->vocab, 4 * block + (uint32_t)column,
+    for (size_t half = 0; half < 2 * STEP_UNITS; half++) {
+        const int32_t *const at = limit + half * 2 * LANES;
+        int32_t element[2 * LANES];
+        if (REJECTS_ARE_ALL(REJECTS_ABOVE(REJECTS_ALL, noise[half / 2][half % 2], LANES_LOAD(at))))
+            continue;
+        LANES_STORE(element, noise[half / 2][half % 2]);
+        for (uint32_t l = 0; l < 2 * LANES; l++)
+            if (element[l] <= at[l]) {
+                const uint32_t block = scan->block[slot + half / 2 * LANES + l / 2];
+                draw_take(scan->draw, scan->score, scan->vocab,
+                          4 * block + (uint32_t)(half % 2 * 2) + 1 - l % 2,
                           (uint32_t)element[l] ^ NOISE_FLIP);
             }
     }

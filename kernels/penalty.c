@@ -53,7 +53,7 @@ static int ids_valid(const int64_t *ids, size_t count, size_t vocab)
     return 1;
 }
 
-static enum penalty_status penalties_check(const struct penalties *penalties, size_t vocab)
+enum penalty_status penalties_check(const struct penalties *penalties, size_t vocab)
 {
     if (!kernel_weight_valid((float)penalties->repetition) || !isfinite((float)penalties->frequency) ||
         !isfinite((float)penalties->presence))

@@ -53,6 +53,8 @@ enum penalty_status {
     PENALTY_NO_MEMORY
 };
 
+/* Whether penalty_row would take them. */
+enum penalty_status penalties_check(const struct penalties *penalties, size_t vocab);
 /* Edits logits[vocab]; temperature positive and finite as fp32. Only PENALTY_OK has changed anything. */
 enum penalty_status penalty_row(const struct penalty_rule *rule, const struct penalties *penalties,
                                 float temperature, float *logits, size_t vocab);

@@ -38,7 +38,7 @@ static inline void expect_tokens(struct cuda_draws call, const int32_t *expected
         shim_schedule(schedules[s].order, schedules[s].seed);
         memset(call.token, 0x55, bytes);
         if (sharing[s]) {
-            assert_null(cuda_workspace_new(&call.workspace, call.draws));
+            assert_null(cuda_workspace_new(&call.workspace, call.draws, 0));
             call.workspace.columns = sharing[s];
         }
         const char *why = cuda_draw(&call, NULL);

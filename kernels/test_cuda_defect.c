@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "kernels/cuda_defect.h"
-#include "kernels/test_cuda.h"
+#include "kernels/test_cuda_staged.h"
 #include "kernels/test_shim_library.h"
 
 /* The library. */
 static struct {
     const char *(*draw)(const struct cuda_draws *, void *);
-    const char *(*workspace_new)(struct cuda_workspace *, int64_t);
+    const char *(*workspace_new)(struct cuda_workspace *, int64_t, int64_t);
     void (*workspace_free)(struct cuda_workspace *);
     void (*schedule)(enum shim_order, uint64_t);
     unsigned long (*waits_made)(void);
@@ -53,7 +53,7 @@ static int wrong_tokens(const struct scenario *scenario, enum cuda_defect defect
     *defects.planted = (int)defect;
     defects.schedule(schedule->order, schedule->seed);
     if (scenario->columns) {
-        assert_null(defects.workspace_new(&call.workspace, call.draws));
+        assert_null(defects.workspace_new(&call.workspace, call.draws, call.vocab));
         call.workspace.columns = scenario->columns;
     }
     for (int launch = 0; launch < scenario->launches; launch++) {
@@ -146,6 +146,45 @@ static void short_cuts(void **state)
     expect_caught(&scenario, DEFECT_NEAR_TIES_TRUSTED, "near ties trusted");
 }
 
+/* Filters: rows of few levels, so that cuts fall between equal weights. */
+static void filters(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cuda_defect defect;
+        enum row_kind row;
+        const char *what;
+    } planted[] = {{DEFECT_HISTOGRAM_NOT_ZERO, ROW_ORDINARY, "a histogram not zeroed"},
+                   {DEFECT_TIES_ALL, ROW_FEW_LEVELS, "ties at a cut all kept"},
+                   {DEFECT_BOUNDARY, ROW_FLAT, "a boundary that moved"},
+                   {DEFECT_NO_BARRIER_BEFORE_WRITE, ROW_ORDINARY, "filters, no barrier before the write"}};
+    static struct filter_parameters parameters[STAGED_DRAWS];
+    const struct cuda_functions loaded = {defects.draw, defects.workspace_new, defects.workspace_free};
+    for (size_t p = 0; p < COUNT(planted); p++) {
+        struct staged_case at = staged_case_of(RULE_RACE, SAMPLER_PROBABILITIES, 896);
+        at.filter_rule = filter_rule_at(0);
+        at.parameters = parameters;
+        at.draws = COUNT(parameters);
+        row_fill(planted[p].row, at.kind, at.vocab, 5);
+        for (size_t d = 0; d < at.draws; d++)
+            parameters[d] =
+                (struct filter_parameters){d % 2 ? -1 : 3 + (int64_t)d, d % 2 ? (double)d / 64 : 1, 0};
+        size_t all = 0;
+        for (size_t s = 0; s < COUNT(schedules); s++) {
+            char text[200];
+            defects.schedule(schedules[s].order, schedules[s].seed);
+            *defects.planted = DEFECT_NONE;
+            assert_int_equal(staged_wrong(&at, &loaded, text), 0);
+            *defects.planted = (int)planted[p].defect;
+            const size_t wrong = staged_wrong(&at, &loaded, text);
+            print_message("%s, %s: %zu wrong; %s\n", planted[p].what, schedules[s].name, wrong,
+                          wrong ? text : "");
+            all += wrong;
+        }
+        assert_true(all > 0);
+    }
+}
+
 /* What a launch asks of the runtime besides a kernel. */
 static void waiting(void **state)
 {
@@ -184,7 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missing_barriers), cmocka_unit_test(shared_rows), cmocka_unit_test(short_cuts),
-        cmocka_unit_test(waiting),          cmocka_unit_test(short_array),
+        cmocka_unit_test(filters),          cmocka_unit_test(waiting),     cmocka_unit_test(short_array),
     };
     return cmocka_run_group_tests_name("cuda, planted defects", tests, library_take, NULL);
 }

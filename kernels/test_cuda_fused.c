@@ -172,7 +172,7 @@ static void workspace_again(void **state)
     enum { DRAWS = 20, VOCAB = 200 };
     int32_t token[DRAWS];
     struct cuda_workspace workspace;
-    assert_null(cuda_workspace_new(&workspace, DRAWS));
+    assert_null(cuda_workspace_new(&workspace, DRAWS, 0));
     workspace.columns = 16;
     row_fill(ROW_ORDINARY, SAMPLER_LOGITS, VOCAB, 4);
     struct sampler_row *row = sampler_row_new(RULE_RACE, SAMPLER_LOGITS, values, VOCAB, 1);

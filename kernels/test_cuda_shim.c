@@ -300,7 +300,7 @@ static void refusals(void **state)
     bad[6].row_stride = 1;
     bad[7].draws = -1;
     bad[8].dtype = NARROW_BF16 + 1;
-    assert_null(cuda_workspace_new(&bad[9].workspace, 1));
+    assert_null(cuda_workspace_new(&bad[9].workspace, 1, 0));
     bad[9].draws = 2;
     for (size_t i = 0; i < COUNT(bad); i++) {
         const char *why = cuda_draw(&bad[i], NULL);

@@ -103,6 +103,13 @@ template <class T> inline T atomicAdd(T *place, T value)
     return old;
 }
 
+template <class T> inline T atomicOr(T *place, T value)
+{
+    const T old = *place;
+    *place = old | value;
+    return old;
+}
+
 template <class T> inline T atomicMax(T *place, T value)
 {
     const T old = *place;

@@ -60,3 +60,50 @@ int builtin_file(struct host_sut *sut, struct host_text *why)
     path[length] = '\0';
     return host_hello_file(sut, path, why);
 }
+
+int builtin_filter_rule(const char *name, const struct filter_rule **rule, struct host_text *why)
+{
+    *rule = filter_rule_of(name);
+    if (*rule)
+        return 0;
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; filter_rule_at(i) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", filter_rule_at(i)->name);
+    host_say(why, "filters=%.64s is not known; known:%s", name, known);
+    return -1;
+}
+
+int builtin_penalty_rule(const char *name, const struct penalty_rule **rule, struct host_text *why)
+{
+    *rule = penalty_rule_of(name);
+    if (*rule)
+        return 0;
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; penalty_rule_at(i) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", penalty_rule_at(i)->name);
+    host_say(why, "penalties=%.64s is not known; known:%s", name, known);
+    return -1;
+}
+
+static void list_of_draw(const struct host_lists *lists, int64_t draw, const int64_t **id, size_t *count)
+{
+    *id = lists->offset ? lists->id + lists->offset[draw] : NULL;
+    *count = lists->offset ? (size_t)(lists->offset[draw + 1] - lists->offset[draw]) : 0;
+}
+
+void builtin_penalties(const struct host_request *request, int64_t row, int64_t draw,
+                       struct penalties *penalties)
+{
+    *penalties = penalties_none();
+    penalties->repetition = host_number(&request->repetition_penalty, draw, 1);
+    penalties->frequency = host_number(&request->frequency_penalty, draw, 0);
+    penalties->presence = host_number(&request->presence_penalty, draw, 0);
+    penalties->min_tokens = host_integer(&request->min_tokens, draw, 0);
+    list_of_draw(&request->prompt, draw, &penalties->prompt, &penalties->prompt_tokens);
+    list_of_draw(&request->output, draw, &penalties->output, &penalties->output_tokens);
+    list_of_draw(&request->stop, draw, &penalties->stop, &penalties->stops);
+    penalties->logit_bias = request->logit_bias ? request->logit_bias + row * request->columns : NULL;
+    penalties->allowed = request->allowed ? request->allowed + row * request->columns : NULL;
+}

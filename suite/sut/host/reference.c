@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EDITS (SAMPLEGATE_PENALTIES | SAMPLEGATE_LOGIT_BIAS | SAMPLEGATE_ALLOWED_MASK | SAMPLEGATE_MIN_TOKENS)
-#define FILTERS (SAMPLEGATE_TOP_K | SAMPLEGATE_TOP_P | SAMPLEGATE_MIN_P | SAMPLEGATE_KEPT_OUT)
 
 static const char reference_contract[] =
     "{\"rule\": \"%s\", \"rng_keying\": \"seed, position, %s\", \"bitwise\": \"any device\", "
@@ -46,27 +44,6 @@ static void draw_run(const struct host_request *request, const struct sampler_ro
         sampler_draw(row, request->seed, (uint64_t)first, (size_t)count, token + first);
 }
 
-static void list_of_draw(const struct host_lists *lists, int64_t draw, const int64_t **id, size_t *count)
-{
-    *id = lists->offset ? lists->id + lists->offset[draw] : NULL;
-    *count = lists->offset ? (size_t)(lists->offset[draw + 1] - lists->offset[draw]) : 0;
-}
-
-static void penalties_of_draw(const struct host_request *request, int64_t row, int64_t draw,
-                              struct penalties *penalties)
-{
-    *penalties = penalties_none();
-    penalties->repetition = host_number(&request->repetition_penalty, draw, 1);
-    penalties->frequency = host_number(&request->frequency_penalty, draw, 0);
-    penalties->presence = host_number(&request->presence_penalty, draw, 0);
-    penalties->min_tokens = host_integer(&request->min_tokens, draw, 0);
-    list_of_draw(&request->prompt, draw, &penalties->prompt, &penalties->prompt_tokens);
-    list_of_draw(&request->output, draw, &penalties->output, &penalties->output_tokens);
-    list_of_draw(&request->stop, draw, &penalties->stop, &penalties->stops);
-    penalties->logit_bias = request->logit_bias ? request->logit_bias + row * request->columns : NULL;
-    penalties->allowed = request->allowed ? request->allowed + row * request->columns : NULL;
-}
-
 /* The row of one draw under its parameters. NULL with why. */
 static struct sampler_row *row_of_draw(const struct reference *reference, const struct host_request *request,
                                        int64_t draw, float *wide, struct host_text *why)
@@ -82,8 +59,8 @@ static struct sampler_row *row_of_draw(const struct reference *reference, const 
     parameters.filter_rule = reference->filter_rule;
     parameters.penalty_rule = reference->penalty_rule;
     parameters.seeded_by_rank = reference->seeded_by_rank;
-    if (request->options & EDITS) {
-        penalties_of_draw(request, row, draw, &penalties);
+    if (request->options & BUILTIN_EDITS) {
+        builtin_penalties(request, row, draw, &penalties);
         parameters.penalties = &penalties;
     }
     struct sampler_row *made = sampler_row_make(
@@ -112,7 +89,7 @@ static enum host_answer reference_sample(void *self, const struct host_request *
                                          struct host_text *why)
 {
     const struct reference *reference = self;
-    const uint64_t edits = request->options & (EDITS | SAMPLEGATE_TEMPERATURE);
+    const uint64_t edits = request->options & (BUILTIN_EDITS | SAMPLEGATE_TEMPERATURE);
     if (request->kind == SAMPLEGATE_PROBABILITIES && edits) {
         char words[256];
         host_option_words(edits, words, sizeof words);
@@ -191,38 +168,12 @@ static enum host_answer reference_time_end(void *self, int32_t *token, struct ho
     return HOST_TOKENS;
 }
 
-static int filter_option(struct reference *reference, const char *name, struct host_text *why)
-{
-    reference->filter_rule = filter_rule_of(name);
-    if (reference->filter_rule)
-        return 0;
-    char known[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; filter_rule_at(i) && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, " %s", filter_rule_at(i)->name);
-    host_say(why, "filters=%.64s is not known; known:%s", name, known);
-    return -1;
-}
-
-static int penalty_option(struct reference *reference, const char *name, struct host_text *why)
-{
-    reference->penalty_rule = penalty_rule_of(name);
-    if (reference->penalty_rule)
-        return 0;
-    char known[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; penalty_rule_at(i) && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, " %s", penalty_rule_at(i)->name);
-    host_say(why, "penalties=%.64s is not known; known:%s", name, known);
-    return -1;
-}
-
 static int reference_option(struct reference *reference, const char *option, struct host_text *why)
 {
     if (strncmp(option, "filters=", 8) == 0)
-        return filter_option(reference, option + 8, why);
+        return builtin_filter_rule(option + 8, &reference->filter_rule, why);
     if (strncmp(option, "penalties=", 10) == 0)
-        return penalty_option(reference, option + 10, why);
+        return builtin_penalty_rule(option + 10, &reference->penalty_rule, why);
     if (strcmp(option, "values=logits") == 0 || strcmp(option, "values=probabilities") == 0)
         reference->probabilities_first = strcmp(option, "values=probabilities") == 0;
     else if (strcmp(option, "noise=id") == 0 || strcmp(option, "noise=rank") == 0)
@@ -257,7 +208,7 @@ static void reference_hello(struct host_sut *sut, const struct reference *refere
              rule == RULE_TORCH_RACE || rule == RULE_SEEDED_2025 ? "" : of_valid_weights);
     frame_set(&sut->hello, "contract", text);
     sut->capabilities = SAMPLEGATE_TAKES_LOGITS | SAMPLEGATE_TAKES_PROBABILITIES | SAMPLEGATE_TEMPERATURE |
-                        SAMPLEGATE_SEEDED | FILTERS | EDITS;
+                        SAMPLEGATE_SEEDED | BUILTIN_FILTERS | BUILTIN_EDITS;
     if (rule == RULE_RACE || rule == RULE_GUMBEL || rule == RULE_TORCH_RACE)
         sut->capabilities |= SAMPLEGATE_NOISE_IN;
     host_hello_capabilities(sut, reference->probabilities_first);

@@ -50,6 +50,10 @@ static void pair_ask(const struct pair *pair, struct frame *message, const char 
                                              frame_find(&answer[1], "token")};
         assert_true(token[0] && token[1] && token[0]->bytes == token[1]->bytes);
         assert_memory_equal(token[0]->data, token[1]->data, token[1]->bytes);
+        const struct frame_array *kept[] = {frame_find(&answer[0], "kept"), frame_find(&answer[1], "kept")};
+        assert_true(!kept[0] == !kept[1]);
+        if (kept[0])
+            assert_memory_equal(kept[0]->data, kept[1]->data, ROWS * VOCAB);
     }
     frame_free(&answer[0]);
     frame_free(&answer[1]);
@@ -79,7 +83,8 @@ static void hello(void **state)
     assert_entry(&answer, "name", "cuda:race");
     assert_entry(&answer, "device", "cuda host shim, compute 0.0");
     assert_entry(&answer, "takes", "probabilities logits");
-    assert_entry(&answer, "capabilities", "temperature noise seeded");
+    assert_entry(&answer, "capabilities",
+                 "temperature noise seeded top_k top_p min_p penalties logit_bias allowed_mask min_tokens kept_out");
     assert_entry(&answer, "version:cuda-runtime", "0.0");
     frame_free(&answer);
     frame_free(&message);
@@ -138,6 +143,89 @@ static void tokens(void **state)
                 pair_ask(&pair, &message, "tokens");
             }
         }
+        pair_end(&pair);
+    }
+}
+
+/* A message under filters and penalties, one value for all draws or one a draw. */
+static struct frame filtered_message(const char *kind, uint64_t batch, int which)
+{
+    static int32_t row_index[DRAWS];
+    static int64_t top_k[DRAWS], prompt[DRAWS * 3], prompt_offsets[DRAWS + 1];
+    static double top_p[DRAWS], min_p[DRAWS], repetition[DRAWS], temperature[DRAWS];
+    static float bias[ROWS * VOCAB];
+    static uint8_t allowed[ROWS * VOCAB];
+    static const int64_t output[] = {5, 5, 9, 139}, one_k[] = {6};
+    static int64_t output_offsets[DRAWS + 1];
+    const uint64_t draws[] = {DRAWS}, one[] = {1}, more[] = {DRAWS + 1}, cells[] = {ROWS, VOCAB};
+    for (int d = 0; d < DRAWS; d++) {
+        row_index[d] = d * 7 % ROWS;
+        temperature[d] = 0.5 + d % 3;
+        top_k[d] = d % 5 ? d % 40 + 1 : -1;
+        top_p[d] = d % 4 ? 0.1 * (d % 9 + 1) : 1;
+        min_p[d] = d % 3 ? 0 : 0.1;
+        repetition[d] = 1 + 0.1 * (d % 6);
+        prompt_offsets[d + 1] = prompt_offsets[d] + d % 4;
+        output_offsets[d + 1] = d < 30 ? 0 : (d - 30) % 5 == 4 ? 4 : output_offsets[d];
+        for (int64_t t = prompt_offsets[d]; t < prompt_offsets[d + 1]; t++)
+            prompt[t] = (d * 31 + t * 7) % VOCAB;
+    }
+    for (int i = 0; i < ROWS * VOCAB; i++) {
+        bias[i] = (float)(i % 5) / 2;
+        allowed[i] = i % 3 != 0;
+    }
+    struct frame message = message_of(kind, strcmp(kind, "logits") == 0 ? logits : probabilities, FRAME_F32, batch);
+    frame_add(&message, "row_index", FRAME_I32, 1, draws, row_index);
+    frame_set(&message, "kept", "1");
+    if (which % 3 != 2) {
+        if (which % 2)
+            frame_add(&message, "top_k", FRAME_I64, 1, one, one_k);
+        else
+            frame_add(&message, "top_k", FRAME_I64, 1, draws, top_k);
+        frame_add(&message, "top_p", FRAME_F64, 1, draws, top_p);
+        frame_add(&message, "min_p", FRAME_F64, 1, draws, min_p);
+    }
+    if (strcmp(kind, "logits") != 0 || which % 3 == 0)
+        return message;
+    const uint64_t prompts[] = {(uint64_t)prompt_offsets[DRAWS]}, outputs[] = {(uint64_t)output_offsets[DRAWS]};
+    frame_add(&message, "temperature", FRAME_F64, 1, draws, temperature);
+    frame_add(&message, "repetition_penalty", FRAME_F64, 1, draws, repetition);
+    frame_add(&message, "frequency_penalty", FRAME_F64, 1, draws, min_p);
+    frame_add(&message, "prompt_tokens", FRAME_I64, 1, prompts, prompt);
+    frame_add(&message, "prompt_offsets", FRAME_I64, 1, more, prompt_offsets);
+    frame_add(&message, "output_tokens", FRAME_I64, 1, outputs, output);
+    frame_add(&message, "output_offsets", FRAME_I64, 1, more, output_offsets);
+    frame_add(&message, "logit_bias", FRAME_F32, 2, cells, bias);
+    frame_add(&message, "allowed", FRAME_U8, 2, cells, allowed);
+    return message;
+}
+
+/* Filters, penalties and kept sets, every rule and some filter rules; the reference's answer each time. */
+static void filters(void **state)
+{
+    (void)state;
+    const uint64_t draws[] = {DRAWS};
+    static const char *const options[] = {"filters=sglang-pytorch", "filters=llama.cpp", "filters=vllm-v1"};
+    for (int rule = 0; rule < RULE_COUNT; rule++) {
+        char word[2][64];
+        snprintf(word[0], sizeof word[0], "cuda:%s", sampler_rule_name((enum sampler_rule)rule));
+        snprintf(word[1], sizeof word[1], "reference:%s", sampler_rule_name((enum sampler_rule)rule));
+        const char *const words[2][4] = {{word[0], options[rule % 3], "penalties=vllm-v1", NULL},
+                                         {word[1], options[rule % 3], "penalties=vllm-v1", NULL}};
+        struct pair pair = {child_start("tests/shim-host", words[0]), child_start("samplegate-host", words[1])};
+        for (uint64_t batch = 1; batch < 100; batch *= 49)
+            for (int which = 0; which < 3; which++) {
+                struct frame message = filtered_message("logits", batch, which);
+                pair_ask(&pair, &message, "tokens");
+                message = filtered_message("probabilities", batch, which);
+                pair_ask(&pair, &message, "tokens");
+            }
+        int64_t top_k[DRAWS];
+        for (int d = 0; d < DRAWS; d++)
+            top_k[d] = d == 20 ? 0 : 3;
+        struct frame message = message_of("logits", logits, FRAME_F32, 4);
+        frame_add(&message, "top_k", FRAME_I64, 1, draws, top_k);
+        pair_ask(&pair, &message, "error");
         pair_end(&pair);
     }
 }
@@ -312,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hello),
         cmocka_unit_test(tokens),
+        cmocka_unit_test(filters),
         cmocka_unit_test(noise_in),
         cmocka_unit_test(bad_messages),
         cmocka_unit_test(cannot_open),
