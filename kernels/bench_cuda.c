@@ -12,16 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "kernels/cuda_graph.h"
+#include "kernels/bench_cuda.h"
 #include "kernels/philox.h"
-#include "kernels/sampler.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
-static struct cuda_device device;
+struct cuda_device bench_device;
 static int failures;
 
-static void must(const char *why)
+void bench_must(const char *why)
 {
     if (!why)
         return;
@@ -29,25 +26,25 @@ static void must(const char *why)
     exit(1);
 }
 
-static void *memory(void *taken)
+void *bench_memory(void *taken)
 {
     if (!taken)
-        must("out of memory");
+        bench_must("out of memory");
     return taken;
 }
 
-static void *device_of(const void *from, size_t bytes)
+void *bench_device_of(const void *from, size_t bytes)
 {
     void *to;
-    must(cuda_memory_new(&to, bytes));
+    bench_must(cuda_memory_new(&to, bytes));
     if (from) {
-        must(cuda_copy_in(to, from, bytes, device.stream));
-        must(cuda_wait(device.stream));
+        bench_must(cuda_copy_in(to, from, bytes, bench_device.stream));
+        bench_must(cuda_wait(bench_device.stream));
     }
     return to;
 }
 
-static void verdict(int good, const char *what)
+void bench_verdict(int good, const char *what)
 {
     printf("%s  %s\n", good ? "good" : "FAIL", what);
     failures += !good;
@@ -66,75 +63,15 @@ static void rows_fill(float *values, size_t rows, size_t vocab, int probabilitie
     }
 }
 
-/* A launch that is made once, and again from a graph. */
-struct checked {
-    struct cuda_draws call;
-    const char *what;
-};
-
-static const char *checked_launch(const void *context, int64_t index, void *stream)
+struct bench_rows bench_rows_new(size_t rows, size_t vocab, int32_t dtype, int probabilities)
 {
-    (void)index;
-    return cuda_draw(context, stream);
-}
-
-static int same(const struct cuda_draws *call, const int32_t *expected, int32_t *token)
-{
-    const size_t bytes = (size_t)call->draws * sizeof *token;
-    memset(token, 0x55, bytes);
-    must(cuda_copy_out(token, call->token, bytes, device.stream));
-    must(cuda_wait(device.stream));
-    return memcmp(token, expected, bytes) == 0;
-}
-
-/* expected[draws] eagerly, and in each of two replays; tokens are wiped in between. */
-static void launches_check(const struct checked *checked, const int32_t *expected)
-{
-    const struct cuda_draws *call = &checked->call;
-    const size_t bytes = (size_t)call->draws * sizeof(int32_t);
-    int32_t *token = memory(malloc(bytes)), *wiped = memory(malloc(bytes));
-    char text[200];
-    memset(wiped, 0x55, bytes);
-    must(cuda_draw(call, device.stream));
-    int good = same(call, expected, token);
-    snprintf(text, sizeof text, "%s: tokens of the reference", checked->what);
-    verdict(good, text);
-    void *graph = NULL;
-    const char *why = cuda_graph_new(&graph, checked_launch, call, 1, device.stream);
-    if (why) {
-        snprintf(text, sizeof text, "%s: captured: %s", checked->what, why);
-        verdict(0, text);
-    } else {
-        good = 1;
-        for (int replay = 0; replay < 2; replay++) {
-            must(cuda_copy_in(call->token, wiped, bytes, device.stream));
-            must(cuda_graph_launch(graph, device.stream));
-            good &= same(call, expected, token);
-        }
-        cuda_graph_free(graph);
-        snprintf(text, sizeof text, "%s: the same in two replays of a graph", checked->what);
-        verdict(good, text);
-    }
-    free(wiped);
-    free(token);
-}
-
-/* Rows on the device and what the reference makes of them. */
-struct rows {
-    size_t rows, vocab;
-    float *values; /* as the device's dtype has them */
-    void *on_device;
-};
-
-static struct rows rows_make(size_t rows, size_t vocab, int32_t dtype, int probabilities)
-{
-    struct rows made = {rows, vocab, memory(malloc(rows * vocab * sizeof(float))), NULL};
+    struct bench_rows made = {rows, vocab, bench_memory(malloc(rows * vocab * sizeof(float))), NULL};
     rows_fill(made.values, rows, vocab, probabilities);
     if (dtype == NARROW_NOT) {
-        made.on_device = device_of(made.values, rows * vocab * sizeof(float));
+        made.on_device = bench_device_of(made.values, rows * vocab * sizeof(float));
         return made;
     }
-    uint16_t *narrow = memory(malloc(rows * vocab * sizeof *narrow));
+    uint16_t *narrow = bench_memory(malloc(rows * vocab * sizeof *narrow));
     for (size_t i = 0; i < rows * vocab; i++) {
         const uint32_t bits = kernel_bits(made.values[i]);
         /* Any half of the right sign below 4 will do. */
@@ -142,38 +79,19 @@ static struct rows rows_make(size_t rows, size_t vocab, int32_t dtype, int proba
             (uint16_t)(dtype == NARROW_BF16 ? bits >> 16 : (bits >> 16 & 0x8000) | (bits >> 7 & 0x43ff));
         made.values[i] = narrow_value(narrow, dtype, i);
     }
-    made.on_device = device_of(narrow, rows * vocab * sizeof *narrow);
+    made.on_device = bench_device_of(narrow, rows * vocab * sizeof *narrow);
     free(narrow);
     return made;
 }
 
-static void rows_free(struct rows *rows)
+void bench_rows_free(struct bench_rows *rows)
 {
     cuda_memory_free(rows->on_device);
     free(rows->values);
 }
 
-/* Draw d from row d mod rows, position d, under parameters of its row. */
-static void rows_expect(const struct rows *rows, enum sampler_rule rule, int probabilities,
-                        const struct sampler_parameters *parameters, size_t draws, int32_t *expected)
-{
-    for (size_t r = 0; r < rows->rows && r < draws; r++) {
-        enum sampler_status status;
-        struct sampler_row *row =
-            sampler_row_make(rule, probabilities ? SAMPLER_PROBABILITIES : SAMPLER_LOGITS,
-                             rows->values + r * rows->vocab, rows->vocab, &parameters[r], &status);
-        if (!row)
-            must(sampler_status_text(status));
-        for (size_t d = r; d < draws; d += rows->rows)
-            sampler_draw(row, 38117, d, 1, &expected[d]);
-        sampler_row_free(row);
-    }
-}
-
-enum { CHECK_ROWS = 3, CHECK_DRAWS = 600, CHECK_WIDE = 9001 };
-
-static struct cuda_draws call_of(const struct rows *rows, enum sampler_rule rule, int probabilities,
-                                 int32_t dtype, size_t draws, const int32_t *row_index)
+struct cuda_draws bench_call(const struct bench_rows *rows, enum sampler_rule rule, int probabilities,
+                             int32_t dtype, size_t draws, const int32_t *row_index)
 {
     return (struct cuda_draws){.rule = (int32_t)rule,
                                .kind = probabilities ? SAMPLER_PROBABILITIES : SAMPLER_LOGITS,
@@ -185,92 +103,6 @@ static struct cuda_draws call_of(const struct rows *rows, enum sampler_rule rule
                                .draws = (int64_t)draws,
                                .row_index = row_index,
                                .seed = 38117};
-}
-
-static void check_rules(const int32_t *row_index, struct cuda_workspace workspace, int32_t *token)
-{
-    static const char *const dtypes[] = {"f32", "f16", "bf16"};
-    static const struct {
-        size_t vocab, draws;
-    } shapes[] = {{203, CHECK_DRAWS}, {CHECK_WIDE, 2}};
-    const struct sampler_parameters none[CHECK_ROWS] = {sampler_parameters_none(), sampler_parameters_none(),
-                                                        sampler_parameters_none()};
-    static int32_t expected[CHECK_DRAWS];
-    for (size_t s = 0; s < COUNT(shapes); s++)
-        for (int probabilities = 0; probabilities < 2; probabilities++)
-            for (int32_t dtype = NARROW_NOT; dtype <= NARROW_BF16; dtype++) {
-                struct rows rows = rows_make(CHECK_ROWS, shapes[s].vocab, dtype, probabilities);
-                for (int rule = 0; rule < RULE_COUNT; rule++) {
-                    char what[120];
-                    snprintf(what, sizeof what, "%s, %s of %s, %zu draws at V = %zu",
-                             sampler_rule_name((enum sampler_rule)rule),
-                             probabilities ? "probabilities" : "logits", dtypes[dtype], shapes[s].draws,
-                             shapes[s].vocab);
-                    struct checked checked = {call_of(&rows, (enum sampler_rule)rule, probabilities, dtype,
-                                                      shapes[s].draws, row_index),
-                                              what};
-                    checked.call.workspace = workspace;
-                    checked.call.token = token;
-                    rows_expect(&rows, (enum sampler_rule)rule, probabilities, none, shapes[s].draws,
-                                expected);
-                    launches_check(&checked, expected);
-                }
-                rows_free(&rows);
-            }
-}
-
-static void check_filters(const int32_t *row_index, struct cuda_workspace workspace, int32_t *token)
-{
-    enum { VOCAB = CHECK_WIDE, DRAWS = 6 };
-    static const struct filter_parameters asked[CHECK_ROWS] = {{50, 0.9, 0}, {-1, 0.5, 0.01}, {3, 1, 0}};
-    struct sampler_parameters parameters[CHECK_ROWS];
-    int64_t top_k[DRAWS];
-    double top_p[DRAWS], min_p[DRAWS];
-    int32_t expected[DRAWS];
-    for (size_t d = 0; d < DRAWS; d++) {
-        top_k[d] = asked[d % CHECK_ROWS].top_k;
-        top_p[d] = asked[d % CHECK_ROWS].top_p;
-        min_p[d] = asked[d % CHECK_ROWS].min_p;
-    }
-    struct rows rows = rows_make(CHECK_ROWS, VOCAB, NARROW_NOT, 0);
-    void *const on_device[] = {device_of(top_k, sizeof top_k), device_of(top_p, sizeof top_p),
-                               device_of(min_p, sizeof min_p)};
-    for (size_t f = 0; filter_rule_at(f); f++) {
-        for (size_t r = 0; r < CHECK_ROWS; r++) {
-            parameters[r] = sampler_parameters_none();
-            parameters[r].filter = asked[r];
-            parameters[r].filter_rule = filter_rule_at(f);
-        }
-        char what[120];
-        snprintf(what, sizeof what, "race under %s, %d draws at V = %d", filter_rule_at(f)->name, DRAWS,
-                 VOCAB);
-        struct checked checked = {call_of(&rows, RULE_RACE, 0, NARROW_NOT, DRAWS, row_index), what};
-        checked.call.workspace = workspace;
-        checked.call.token = token;
-        checked.call.filters =
-            (struct cuda_filters){on_device[0], on_device[1], on_device[2], *filter_rule_at(f)};
-        rows_expect(&rows, RULE_RACE, 0, parameters, DRAWS, expected);
-        launches_check(&checked, expected);
-    }
-    for (size_t i = 0; i < COUNT(on_device); i++)
-        cuda_memory_free(on_device[i]);
-    rows_free(&rows);
-}
-
-static void check(void)
-{
-    static int32_t row_index[CHECK_DRAWS];
-    for (int d = 0; d < CHECK_DRAWS; d++)
-        row_index[d] = d % CHECK_ROWS;
-    int32_t *const index = device_of(row_index, sizeof row_index), *const token =
-                                                                       device_of(NULL, sizeof row_index);
-    struct cuda_workspace workspace;
-    must(cuda_workspace_new(&workspace, CHECK_DRAWS, CHECK_WIDE));
-    check_rules(index, workspace, token);
-    check_filters(index, workspace, token);
-    cuda_workspace_free(&workspace);
-    cuda_memory_free(token);
-    cuda_memory_free(index);
 }
 
 /* Launches that take turns on tensors of a pool, so that each finds its rows in memory and not in a cache. */
@@ -319,9 +151,9 @@ static double microseconds(cuda_graph_call launch, const void *context, int64_t 
 {
     double seconds[13];
     void *graph;
-    must(cuda_graph_new(&graph, launch, context, launches, device.stream));
+    bench_must(cuda_graph_new(&graph, launch, context, launches, bench_device.stream));
     for (size_t run = 0; run < COUNT(seconds); run++)
-        must(cuda_graph_seconds(graph, 1, device.stream, &seconds[run]));
+        bench_must(cuda_graph_seconds(graph, 1, bench_device.stream, &seconds[run]));
     cuda_graph_free(graph);
     qsort(seconds + 2, COUNT(seconds) - 2, sizeof *seconds, double_compare);
     spread[0] = seconds[2] / (double)launches * 1e6;
@@ -337,8 +169,8 @@ static double microseconds_waited(cuda_graph_call launch, const void *context, d
     for (int64_t call = 0; call < BEFORE + CALLS; call++) {
         struct timespec begin, end;
         clock_gettime(CLOCK_MONOTONIC, &begin);
-        must(launch(context, call, device.stream));
-        must(cuda_wait(device.stream));
+        bench_must(launch(context, call, bench_device.stream));
+        bench_must(cuda_wait(bench_device.stream));
         clock_gettime(CLOCK_MONOTONIC, &end);
         seconds[call] = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
     }
@@ -360,24 +192,24 @@ static void one_judge(const struct timed *timed)
              "empty launch: "
              "%.2f us (%.2f to %.2f)",
              time, spread[0], spread[1], empty, empty_spread[0], empty_spread[1]);
-    verdict(time <= 2 * empty, text);
+    bench_verdict(time <= 2 * empty, text);
 }
 
 /* What is measured: how a launch of one size compares. */
 static void size_judge(const struct timed *timed, double time, double share)
 {
     const int64_t draws = timed->call.draws;
-    const int h200 = strstr(device.name, "H200") != NULL;
+    const int h200 = strstr(bench_device.name, "H200") != NULL;
     char text[120];
     if (draws == 1) {
         one_judge(timed);
     } else if (draws == 32 && h200) {
         snprintf(text, sizeof text, "race, batch 32: %.2f us, at most 8 us", time);
-        verdict(time <= 8, text);
+        bench_verdict(time <= 8, text);
     } else if (draws >= 256) {
         snprintf(text, sizeof text, "race, batch %d: %.1f %% of a copy's bytes a second, at least 80 %%",
                  (int)draws, 100 * share);
-        verdict(share >= 0.8, text);
+        bench_verdict(share >= 0.8, text);
     }
 }
 
@@ -413,13 +245,13 @@ struct pool {
 static void pool_fill(const struct pool *pool, int64_t vocab, const struct cell *cell)
 {
     enum { ROWS = 4 };
-    struct rows rows = rows_make(ROWS, (size_t)vocab, cell->dtype, cell->probabilities);
+    struct bench_rows rows = bench_rows_new(ROWS, (size_t)vocab, cell->dtype, cell->probabilities);
     const size_t once = ROWS * (size_t)vocab * (cell->dtype == NARROW_NOT ? 4 : 2);
     for (size_t at = 0; at < pool->bytes; at += once)
-        must(cuda_copy_on((char *)pool->values + at, rows.on_device,
-                          pool->bytes - at < once ? pool->bytes - at : once, device.stream));
-    must(cuda_wait(device.stream));
-    rows_free(&rows);
+        bench_must(cuda_copy_on((char *)pool->values + at, rows.on_device,
+                                pool->bytes - at < once ? pool->bytes - at : once, bench_device.stream));
+    bench_must(cuda_wait(bench_device.stream));
+    bench_rows_free(&rows);
 }
 
 static void cell_time(const struct cell *cell, const struct pool *pool, int64_t vocab, int64_t draws_most,
@@ -432,9 +264,9 @@ static void cell_time(const struct cell *cell, const struct pool *pool, int64_t 
         const int64_t draws = sizes[s];
         if (draws > draws_most || (size_t)draws * row_bytes > pool->bytes || (cell->filtered && draws > 256))
             continue;
-        const struct rows rows = {(size_t)draws, (size_t)vocab, NULL, pool->values};
-        struct timed timed = {.call = call_of(&rows, cell->rule, cell->probabilities, cell->dtype,
-                                              (size_t)draws, pool->row_index),
+        const struct bench_rows rows = {(size_t)draws, (size_t)vocab, NULL, pool->values};
+        struct timed timed = {.call = bench_call(&rows, cell->rule, cell->probabilities, cell->dtype,
+                                                 (size_t)draws, pool->row_index),
                               .tensors = (int64_t)(pool->bytes / ((size_t)draws * row_bytes)),
                               .tensor_bytes = (size_t)draws * row_bytes};
         timed.call.workspace = pool->workspace;
@@ -456,25 +288,25 @@ static void speed(int64_t vocab, int64_t draws_most)
 {
     struct pool pool;
     size_t left;
-    must(cuda_memory_left(&left));
+    bench_must(cuda_memory_left(&left));
     pool.bytes = (size_t)draws_most * (size_t)vocab * 4;
     pool.bytes = pool.bytes > (size_t)1 << 30 ? pool.bytes : (size_t)1 << 30;
     pool.bytes = pool.bytes < left / 3 ? pool.bytes : left / 3;
     pool.bytes = pool.bytes / 4096 * 4096;
-    pool.values = device_of(NULL, pool.bytes);
-    int32_t *index = memory(malloc((size_t)draws_most * sizeof *index));
-    int64_t *top_k = memory(malloc((size_t)draws_most * sizeof *top_k));
-    double *top_p = memory(malloc((size_t)draws_most * sizeof *top_p));
+    pool.values = bench_device_of(NULL, pool.bytes);
+    int32_t *index = bench_memory(malloc((size_t)draws_most * sizeof *index));
+    int64_t *top_k = bench_memory(malloc((size_t)draws_most * sizeof *top_k));
+    double *top_p = bench_memory(malloc((size_t)draws_most * sizeof *top_p));
     for (int64_t d = 0; d < draws_most; d++) {
         index[d] = (int32_t)d;
         top_k[d] = 50;
         top_p[d] = 0.95;
     }
-    pool.row_index = device_of(index, (size_t)draws_most * sizeof *index);
-    pool.top_k = device_of(top_k, (size_t)draws_most * sizeof *top_k);
-    pool.top_p = device_of(top_p, (size_t)draws_most * sizeof *top_p);
-    pool.token = device_of(NULL, (size_t)draws_most * sizeof *pool.token);
-    must(cuda_workspace_new(&pool.workspace, draws_most, vocab));
+    pool.row_index = bench_device_of(index, (size_t)draws_most * sizeof *index);
+    pool.top_k = bench_device_of(top_k, (size_t)draws_most * sizeof *top_k);
+    pool.top_p = bench_device_of(top_p, (size_t)draws_most * sizeof *top_p);
+    pool.token = bench_device_of(NULL, (size_t)draws_most * sizeof *pool.token);
+    bench_must(cuda_workspace_new(&pool.workspace, draws_most, vocab));
     double spread[2];
     const struct copied copied = {pool.values, (char *)pool.values + pool.bytes / 2, pool.bytes / 2};
     const double copy = 2 * (double)copied.bytes / microseconds(copy_launch, &copied, 4, spread) / 1e3;
@@ -515,18 +347,18 @@ int main(int count, char **words)
                 "usage: bench-cuda check | speed [VOCAB DRAWS]; VOCAB 1 to 1048576, DRAWS 1 to 4096\n");
         return 2;
     }
-    const char *none = cuda_open(&device);
+    const char *none = cuda_open(&bench_device);
     if (none) {
         printf("bench-cuda: not run (%s)\n", none);
         return 77;
     }
-    printf("%s, runtime %d.%d, driver %d.%d\n", device.name, device.runtime / 1000,
-           device.runtime % 1000 / 10, device.driver / 1000, device.driver % 1000 / 10);
+    printf("%s, runtime %d.%d, driver %d.%d\n", bench_device.name, bench_device.runtime / 1000,
+           bench_device.runtime % 1000 / 10, bench_device.driver / 1000, bench_device.driver % 1000 / 10);
     if (checks)
-        check();
+        bench_check();
     else
         speed(vocab, draws);
-    cuda_close(&device);
+    cuda_close(&bench_device);
     printf("%d of these are not as they should be\n", failures);
     return failures > 0;
 }
