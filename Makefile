@@ -207,7 +207,7 @@ $(BUILD)/tests/kernels/test_cuda_defect: | $(BUILD)/tests/cuda-defects.so
 $(BUILD)/tests/kernels/test_shim: | $(BUILD)/tests/shim-probes.so $(BUILD)/tests/shim-probes-ucontext.so
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
-tests: $(TEST_BINARIES) $(FAULTS) $(if $(SHIM),$(BUILD)/tests/shim-bench-cuda)
+tests: $(TEST_BINARIES) $(FAULTS) $(BUILD)/bench-limit $(if $(SHIM),$(BUILD)/tests/shim-bench-cuda)
 
 # Each of these does its own set-up: what is missing is installed (or named), then the rest of the target is built.
 check:

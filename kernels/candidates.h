@@ -4,12 +4,14 @@
  * q = -ln(1 - v) >= v for v = (n + 1/2) 2^-32, so a ratio of `bound` or more needs n <= 2^32 weight / bound:
  * one comparison, no logarithm and no division. The few columns that pass are scored as rules.h defines. If
  * the best of them reaches the bound, no other column can win or tie; if not, the draw is looked through
- * again under a lower bound. CANDIDATES_WORDS makes up for rounding: torch's grid is 2^-24 = 256 words wide; n
- * and the limit as fp32 lie within 64 and 128 words of what they should be; and as q >= v + v^2 / 2, a relative
- * error d of q, the quotient, the logarithms (1.5e-5 at most in all, for scores of up to 128) and a ratio taken
- * back from a score costs at most max_v 2^32 (v d - v^2 / 2) = 2^31 d^2 words, 1. Bounds stay where no product
- * or quotient that matters overflows
- * or is denormal; a draw that needs a lower one is scored whole. SPDX-License-Identifier: MIT */
+ * again under a lower bound.
+ *
+ * CANDIDATES_WORDS makes up for rounding. torch's grid is 2^-24 = 256 words wide; n and the limit as fp32 lie
+ * within 64 and 128 words of what they should be; and as q >= v + v^2 / 2, a relative error d of q, the
+ * quotient, the logarithms (1.5e-5 at most in all, for scores of up to 128) and the ratio taken back from a
+ * score costs at most max_v 2^32 (v d - v^2 / 2) = 2^31 d^2 words: 1. Bounds stay where no product or quotient
+ * that matters overflows or is denormal; a draw that needs a lower one is scored whole.
+ * SPDX-License-Identifier: MIT */
 #ifndef SAMPLEGATE_CANDIDATES_H
 #define SAMPLEGATE_CANDIDATES_H
 #include <stddef.h>

@@ -8,7 +8,7 @@
 /* From so many draws of a row on, preparing it pays. */
 #define DRAWS_MANY 16
 
-double draws_mass(const float *weights, size_t vocab)
+static double mass_of(const float *weights, size_t vocab)
 {
     double sum[8] = {0};
     for (size_t i = 0; i < vocab; i++)
@@ -98,7 +98,7 @@ void draws_of_rows(const struct loops *loops, enum sampler_rule rule, size_t voc
     loops->rows(rule, vocab, draw, draws);
     for (size_t d = 0; d < draws; d++) {
         if (draw[d].token == SAMPLER_INVALID_ROW) { /* nothing passed: is there anything? */
-            const double mass = draws_mass(draw[d].weights, vocab);
+            const double mass = mass_of(draw[d].weights, vocab);
             if (mass == 0)
                 continue;
             draw[d].bound = fmin(draw[d].bound, 2 * mass);

@@ -4,16 +4,13 @@
 #define SAMPLEGATE_DRAWS_H
 #include "kernels/loops.h"
 
-/* The sum of the positive finite weights, roughly: bounds come from it, tokens do not. */
-double draws_mass(const float *weights, size_t vocab);
-
 /* A row for loops->candidates. 0, or -1 without memory. */
 int candidates_make(struct candidates *row, const struct loops *loops, enum sampler_rule rule,
                     const float *weights, size_t vocab, double bound);
 void candidates_free(struct candidates *row);
 
-/* token and best of draw[draws], from seed and position, all of the same row weights[vocab]; its mass, 0 if it
- * has no positive finite weight. Rule torch-race: without a NaN. Allocates for many draws; without memory it
+/* token and best of draw[draws], from seed and position, all of the same row weights[vocab]. mass: the sum of its
+ * positive finite weights, roughly: bounds come from it, tokens do not; 0 if it has none. Rule torch-race: without a NaN. Allocates for many draws; without memory it
  * is only slower. */
 void draws_of_row(const struct loops *loops, enum sampler_rule rule, const float *weights, size_t vocab,
                   double mass, struct draw *draw, size_t draws);

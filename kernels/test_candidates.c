@@ -162,6 +162,8 @@ static void wide_row(void **state)
 {
     static const size_t draws[] = {1, 30, 10000};
     const size_t vocab = *(const size_t *)*state;
+    if (vocab == 1u << 20 && effort() == 0)
+        skip();
     every_draw(&vocab, 1, vocab == 1u << 20 ? SHAPES * (size_t)effort() : draws[effort()]);
 }
 
@@ -224,7 +226,7 @@ static void pinned_tokens(void **state)
     assert_true(lines >= 10);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static size_t vocabs[] = {32768, 50257, 128256, 151936, 1u << 20};
     const struct CMUnitTest tests[] = {
@@ -237,5 +239,6 @@ int main(void)
         cmocka_unit_test(near_inputs),
         cmocka_unit_test(pinned_tokens),
     };
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL); /* such as 'wide_row_5*' */
     return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
 }

@@ -107,15 +107,17 @@ static int put_cell(int fd, const struct session *session, size_t cell, const ch
     for (int stage = 1; stage <= 2; stage++) {
         size_t count;
         struct plan_chunk *chunks = plan_chunks(session->plan, cell, stage, &count);
+        float *room = NULL; /* for the noise */
+        size_t values = 0;
         int failed = 0;
         for (size_t c = 0; c < count && !failed; c++) {
             struct frame request = {0};
-            float *noise = chunk_noise(session, &chunks[c]);
+            const float *noise = chunk_noise(session, &chunks[c], &room, &values);
             chunk_request(session, &chunks[c], noise, &request);
             failed = put(fd, &request, file, trouble);
             frame_free(&request);
-            free(noise);
         }
+        free(room);
         free(chunks);
         if (failed)
             return -1;

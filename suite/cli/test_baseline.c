@@ -114,6 +114,17 @@ static void a_recording_gives_the_verdict_of_its_run(void **state)
     }
 }
 
+/* Chunks are independent: however many workers draw them, the counts, the verdict and the report are the same. */
+static void workers_do_not_change_the_verdict(void **state)
+{
+    (void)state;
+    child_start(
+        "for j in 1 2 5; do \"$B\"/samplegate run --plan ./held.json --sut \"$B\"/mutants.so,id=warm --json "
+        "--jobs $j | sed '1d;s/\"seconds\":[^,]*//' > jobs$j; done; grep -c '\"verdict\":\"fail\"' jobs1; "
+        "cmp jobs1 jobs2 && exec cmp jobs1 jobs5");
+    child_judged(0, "1\n");
+}
+
 /* The lines of a script, as the chunks of a cell. */
 static void a_script_is_recorded_and_held_against(void **state)
 {
@@ -235,6 +246,7 @@ int main(void)
         cmocka_unit_test(what_only_the_baseline_shows_is_fixed),
         cmocka_unit_test(violations_are_known_by_what_was_drawn),
         cmocka_unit_test(a_recording_gives_the_verdict_of_its_run),
+        cmocka_unit_test(workers_do_not_change_the_verdict),
         cmocka_unit_test(a_script_is_recorded_and_held_against),
         cmocka_unit_test(a_cell_without_a_verdict_excuses_nothing),
         cmocka_unit_test(a_baseline_that_does_not_fit_is_refused),

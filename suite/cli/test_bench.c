@@ -305,9 +305,9 @@ static void calls_that_queue(void **state)
 static void interrupted(void **state)
 {
     (void)state;
-    child_start(BENCH
-                "--calls 300 --sessions 50 --cell zipf --out kept --sut \"$B\"/fault-plugin.so,id=spin-1000");
-    child_pause(4000); /* a session takes 0.7 s */
+    child_start(
+        BENCH "--calls 100 --sessions 100 --cell zipf --out kept --sut \"$B\"/fault-plugin.so,id=spin-1000");
+    child_pause(4000); /* a session takes 0.2 s where it is not disturbed */
     kill(-child.pid, SIGINT);
     child_judged(130, "interrupted, ");
     child_says(child.out, "stopped  2 series before their last session; the whole ones are kept");

@@ -8,18 +8,23 @@
 #include "kernels/sampler.h"
 #include "suite/oracle/rounding.h"
 
-float *chunk_noise(const struct session *session, const struct plan_chunk *chunk)
+const float *chunk_noise(const struct session *session, const struct plan_chunk *chunk, float **room,
+                         size_t *values)
 {
     const struct plan_cell *cell = &session->plan->cell[chunk->cell];
     if (cell->family != FAMILY_AGREEMENT)
         return NULL;
-    size_t vocab = cell->table->vocab;
-    float *noise = malloc(chunk->draws * vocab * sizeof *noise);
-    if (!noise)
+    const size_t vocab = cell->table->vocab;
+    if (*values < chunk->draws * vocab) {
+        free(*room);
+        *values = chunk->draws * vocab;
+        *room = malloc(*values * sizeof **room);
+    }
+    if (!*room)
         abort();
     for (uint64_t d = 0; d < chunk->draws; d++)
-        sampler_noise(chunk->seed, d, vocab, noise + d * vocab);
-    return noise;
+        sampler_noise(chunk->seed, d, vocab, *room + d * vocab);
+    return *room;
 }
 
 void chunk_request(const struct session *session, const struct plan_chunk *chunk, const float *noise,

@@ -7,9 +7,11 @@
  * agreement). */
 void chunk_request(const struct session *session, const struct plan_chunk *chunk, const float *noise,
                    struct frame *request);
-/* The shared noise of an agreement chunk: [draws, vocab], owned by the caller (free). NULL for other
- * families. */
-float *chunk_noise(const struct session *session, const struct plan_chunk *chunk);
+/* The shared noise of an agreement chunk: [draws, vocab]; NULL for other families. It lies in *room, which grows as
+ * needed from NULL and 0 values and serves the next chunk, too: fresh pages cost as much as the noise. Owned by the
+ * caller (free). */
+const float *chunk_noise(const struct session *session, const struct plan_chunk *chunk, float **room,
+                         size_t *values);
 
 /* Is this frame the answer to this chunk's request, and whole? Sets *tokens ([draws], each 0 <= token < vocab) or
  * returns the state the cell falls into, with `why`. */

@@ -38,6 +38,8 @@ struct stage {
 struct crew {
     struct stage *stage;
     struct asker asker;
+    float *noise; /* room for an agreement chunk's */
+    size_t noise_values;
 };
 
 static double seconds_now(void)
@@ -114,7 +116,7 @@ static void run_chunk(struct crew *crew, struct task *task)
     const int32_t *tokens = NULL;
     char why[1024] = "interrupted";
     enum cell_state state;
-    float *noise = chunk_noise(session, &task->chunk);
+    const float *noise = chunk_noise(session, &task->chunk, &crew->noise, &crew->noise_values);
     chunk_request(session, &task->chunk, noise, &request);
     const struct frame *answer = exchange(&crew->asker, &request, false, &own, &state, why, sizeof why);
     if (answer) {
@@ -141,7 +143,6 @@ static void run_chunk(struct crew *crew, struct task *task)
     pthread_mutex_unlock(&stage->lock);
     frame_free(&request);
     frame_free(&own);
-    free(noise);
 }
 
 /* A script that was answered throughout ran, unless every answer was that it cannot be done. */
@@ -192,6 +193,7 @@ static void *work(void *argument)
             break;
         (task->line ? run_line : run_chunk)(crew, task);
     }
+    free(crew->noise);
     return NULL;
 }
 

@@ -1,11 +1,13 @@
-"""overhead.py: what judging costs beside sampling: CPU time of the judge over that of the workers.
+"""bench_overhead.py: what judging costs beside sampling: CPU time of the judge over that of the workers.
 
-Usage: python3 ci/overhead.py BUILD [PYTHON]      (PYTHON has torch: then its two rules are measured, too)
+Usage: PYTHON ci/bench_overhead.py BUILD      (if PYTHON has torch, its two rules are measured, too)
 
 One plan of one wide table, one certificate and one batch size at a time, with the draws plan gate gives it, or fewer
 where the sampler is slow. Workers run behind a shell that notes their CPU time; the judge's is what is left of the
-whole process tree. Fixed costs (laws, partitions, checks) are in it. The aim is 5 % at V >= 32,768 and batch >= 8.
+whole process tree. Fixed costs are in both: laws, partitions and checks; a worker's start. The aim is 5 % at V >= 32,768 and batch >= 8.
 """
+import importlib.metadata
+import importlib.util
 import json
 import os
 import shlex
@@ -42,7 +44,7 @@ def measure(build, worker, folder, table, batch, draws):
     said = judge.stdout.read()
     _, status, usage = os.wait4(judge.pid, 0)
     if status != 0:
-        sys.exit(f"overhead.py: samplegate failed:\n{said}")
+        sys.exit(f"bench_overhead.py: samplegate failed:\n{said}")
     workers = 0.0
     with open(notes, encoding="utf-8") as file:
         lines = file.read().split("\n")
@@ -52,21 +54,22 @@ def measure(build, worker, folder, table, batch, draws):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
     build = os.path.abspath(sys.argv[1])
     suts = [("reference:race", f"{build}/samplegate-host reference:race", 300000)]
-    if len(sys.argv) == 3:
+    if importlib.util.find_spec("torch"):
         workers = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "suite", "sut", "workers", "host.py")
-        suts += [(f"torch {rule}", f"{shlex.quote(sys.argv[2])} {shlex.quote(workers)} torch rule={rule}", 20000)
+        version = importlib.metadata.version("torch")
+        suts += [(f"torch {version} {rule}", f"{shlex.quote(sys.executable)} {shlex.quote(workers)} torch rule={rule}", 10000)
                  for rule in ("multinomial", "race")]
-    print(f"load {os.getloadavg()[0]:.1f}\n{'sampler':18s} {'table':14s} {'batch':>5s} {'draws':>7s} {'judge':>8s} {'worker':>8s} overhead")
+    print(f"load {os.getloadavg()[0]:.1f}\n{'sampler':32s} {'table':14s} {'batch':>5s} {'draws':>7s} {'judge':>8s} {'worker':>8s} overhead")
     with tempfile.TemporaryDirectory() as folder:
         for name, worker, draws in suts:
             for table in TABLES:
                 for batch in BATCHES:
                     judge, sampler = measure(build, worker, folder, table, batch, draws)
-                    print(f"{name:18s} {table['name']:14s} {batch:5d} {draws:7d} {judge:6.2f} s {sampler:6.2f} s {100 * judge / sampler:6.1f} %",
+                    print(f"{name:32s} {table['name']:14s} {batch:5d} {draws:7d} {judge:6.2f} s {sampler:6.2f} s {100 * judge / sampler:6.1f} %",
                           flush=True)
 
 
