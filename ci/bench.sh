@@ -2,9 +2,9 @@
 # bench.sh BUILD [TORCH] [SECTION...]: measure, and write BENCHMARKS.md; `make bench` runs it.
 #
 # TORCH is a virtual environment with PyPI's PyTorch, or empty; Debian's is taken where python3-torch is installed. Each
-# section is kept in BUILD/bench/, so that one can be measured again without the others: published, vllm, overhead, and one of every
+# section is kept in BUILD/bench/, so that one can be measured again without the others: published, vllm, and one of every
 # ci/bench_NAME.py (run by each Python with torch, with BUILD as its argument) or ci/bench_NAME.sh (BUILD TORCH).
-# An interrupted section keeps what was whole and says so.
+# An interrupted section keeps what was whole and says so. SECTION assemble measures nothing: it puts together what is there.
 set -u
 build=$1
 torch=${2:-}
@@ -35,14 +35,6 @@ section_vllm() {
         --markdown --out "$out/vllm"
 }
 
-section_overhead() {
-    printf '## What judging costs beside sampling\n\n```\n'
-    python3 ci/overhead.py "$build" "${pythons[@]:0:1}" 2>&1
-    local status=$?
-    printf '```\n'
-    return $status
-}
-
 # section_other NAME: what another script prints, under the first line of its head.
 section_other() {
     local script status=0
@@ -68,9 +60,11 @@ section_other() {
 }
 
 others=$(ls ci/bench_*.py ci/bench_*.sh 2>/dev/null | sed 's|ci/bench_||; s|\.[a-z]*$||' | sort -u)
-all="published vllm overhead $others"
+all="published vllm $others"
 failed=0
-for name in ${*:-$all}; do
+names=${*:-$all}
+[ "$names" != assemble ] || names=
+for name in $names; do
     case " $(echo $all) " in *" $name "*) ;; *) echo "bench.sh: no section '$name'; there are: $(echo $all)" >&2; exit 2 ;; esac
     echo "bench: $name" >&2
     if declare -F "section_$name" >/dev/null; then "section_$name"; else section_other "$name"; fi > "$out/$name.md.partial"

@@ -66,10 +66,10 @@ def switch_is_on(text):
 
 def backend_of(engine, server):
     device, asked = server.get("device", "cuda"), server.get("backend")
-    if engine == "sglang-0.5.23" and asked == "intel_xpu" and device != "xpu":
-        raise Refused(0, f"--sampling-backend intel_xpu requires --device xpu, got --device {device}")
     if device == "cpu" or server.get("deterministic") and asked != "ascend":
         return "pytorch"
+    if engine == "sglang-0.5.23" and asked == "intel_xpu" and device != "xpu":  # looked at when the backend is settled
+        raise Refused(0, f"--sampling-backend intel_xpu requires --device xpu, got --device {device}")
     return asked or {"cuda": "flashinfer", "xpu": "intel_xpu" if engine == "sglang-0.5.23" else "pytorch"}[device]
 
 

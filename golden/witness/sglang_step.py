@@ -8,11 +8,10 @@ import os
 from array import array
 from types import SimpleNamespace
 
-import msgspec
 import numpy
 import torch
 from sglang.kernels.ops.sampling import murmur_hash
-from sglang.srt.arg_groups import overrides, platform_hook
+from sglang.srt.arg_groups import cuda_graph_hook, overrides, platform_hook
 from sglang.srt.layers import sampler
 from sglang.srt.layers.logits_processor import LogitsProcessorOutput
 from sglang.srt.managers.schedule_batch import Req, ScheduleBatch
@@ -107,6 +106,9 @@ def put_watches():
 
 
 put_watches()
+if hasattr(spec_utils, "row_argmax"):  # from 0.5.23 on
+    spec_utils.row_argmax = lambda scores: scores.argmax(dim=-1)
+    STAND_INS.append("row_argmax in the draft sampler, a kernel for a GPU: torch's argmax")
 
 
 def resolved_backend(device, asked, deterministic):
@@ -116,7 +118,7 @@ def resolved_backend(device, asked, deterministic):
     with override_platform(has_flashinfer=device == "cuda", is_cuda=device == "cuda", is_xpu=device == "xpu"):
         platform_hook.handle_cpu_backends(record)
         if device == "xpu" and "sampling_backend" in inspect.getsource(platform_hook.handle_xpu_backends):
-            msgspec.Struct.__setattr__(record, "_cuda_graph_config_locked", set())  # of an earlier step, about CUDA graphs
+            cuda_graph_hook.parse_cuda_graph_config(record)  # an earlier step, whose result this one reads
             platform_hook.handle_xpu_backends(record)
         overrides.run_post_process_pass(record, overrides._sampling_backend_default)
         if deterministic:  # its hook calls this at once

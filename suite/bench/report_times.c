@@ -1,6 +1,7 @@
 /* report_times.c: samplers and machine, and every time as a table: what a person reads first. */
 #include "suite/bench/grid.h"
 #include "suite/bench/report.h"
+#include "suite/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,9 +39,9 @@ void bench_report_head(const struct bench_report *report)
     bool queues = false, returns = false;
     if (report->markdown)
         printf("```\n");
-    printf("plan     %s (sha256 %.12s), seed %llu: %u calls after %u, in %u blocks, %u sessions\n",
+    printf("plan     %s (sha256 %.12s), seed %llu: %u calls after %u, in %u block%s, %u session%s\n",
            plan->name, plan->sha256, (unsigned long long)plan->seed, plan->calls, plan->warmup, plan->blocks,
-           plan->sessions);
+           PLURAL(plan->blocks), plan->sessions, PLURAL(plan->sessions));
     for (size_t i = 0; i < bench->suts; i++) {
         const struct sut *sut = &bench->sut[i].sut;
         printf("[%zu]      %s: %s %s, %s, takes %s, %s\n", i + 1, bench->sut[i].spec.text, sut->name,
@@ -185,7 +186,8 @@ size_t bench_report_missing(const struct bench_report *report)
             const struct bench_series *series = &bench->point[p].series[c];
             if (series->state == BENCH_RAN)
                 continue;
-            if (series->state == BENCH_STOPPED && series->sessions > 0) { /* there is something to read of it */
+            if (series->state == BENCH_STOPPED &&
+                series->sessions > 0) { /* there is something to read of it */
                 kept++;
                 continue;
             }

@@ -43,9 +43,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int cli_repro(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_judging, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        options,  parse, "PLAN/CELL", "Run one cell again, with the same draws, and print every statistic.",
-        children, NULL,  NULL};
+    static const struct argp argp = {options,
+                                     parse,
+                                     "PLAN/CELL",
+                                     "Run one cell again, with the same draws, and print every statistic. "
+                                     "PLAN/CELL takes the place of --plan and --cell.",
+                                     children,
+                                     NULL,
+                                     NULL};
     struct arguments arguments = {.common = cli_defaults, .sut = "reference"};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     char *id = strdup(arguments.id);

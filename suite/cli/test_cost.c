@@ -103,6 +103,11 @@ static void bad_lines(void **state)
                      "finish, prompt_tokens");
     child_start(COST "--requests bad.jsonl --skip-bad --json");
     child_judged(0, "\"requests\":1,\"refused\":0,\"skipped\":4,");
+    child_start(COST "--requests bad.jsonl --skip-bad --record");
+    child_wait();
+    child_expect(0);
+    child_says(child.out, "\"status\"");
+    child_says(child.err, "samplegate: 4 lines skipped, which the record leaves out");
     child_start(COST "--requests nowhere.jsonl");
     child_refused(2, "nowhere.jsonl: cannot be read: No such file or directory");
     write_text("none.jsonl", "\n");

@@ -236,21 +236,21 @@ static void layers_and_refusals(void **state)
     static const char *const said[] = {
         "qwen3.json: temperature 0.6, top_k 20, top_p 0.95, min_p 0.0\n",
         "preferred parameters: top_k 9, min_p 0.1\n",
-        "  chat             chat        filtered\n"
+        "  chat              chat        filtered\n"
         "      request: temperature 0.3, seed 9223372036854775807; model: top_k 20, top_p 0.95, min_p 0.0; "
         "default: ",
-        "  own              generate    filtered\n      request: top_k 5; preferred: min_p 0.1; default: "
+        "  own               generate    filtered\n      request: top_k 5; preferred: min_p 0.1; default: "
         "temperature 1.0",
-        "  silent           generate    filtered\n      preferred: top_k 9, min_p 0.1; default: ",
-        "  answers          responses   filtered\n"
+        "  silent            generate    filtered\n      preferred: top_k 9, min_p 0.1; default: ",
+        "  answers           responses   filtered\n"
         "      request: top_p 1.0; model: temperature 0.6, top_k 20, min_p 0.0; default: ",
-        "  5                completions HTTP 400: top_p must be a number, is null\n",
-        "  zero             chat        HTTP 400: top_k must be -1 (disable) or at least 1, got 0.\n",
-        "  cold             generate    HTTP 400: temperature must be a non-negative finite number, got "
+        "  5                 completions HTTP 400: top_p must be a number, is null\n",
+        "  zero              chat        HTTP 400: top_k must be -1 (disable) or at least 1, got 0.\n",
+        "  cold              generate    HTTP 400: temperature must be a non-negative finite number, got "
         "-1.\n",
-        "  nan              generate    HTTP 400: top_p must be in (0, 1], got nan.\n",
-        "  many             generate    fails: top_k 4294967296 does not fit the batch's int32 tensor\n",
-        "  text             generate    HTTP 500: min_p must be a number, is a string\n",
+        "  nan               generate    HTTP 400: top_p must be in (0, 1], got nan.\n",
+        "  many              generate    fails: top_k 4294967296 does not fit the batch's int32 tensor\n",
+        "  text              generate    HTTP 500: min_p must be a number, is a string\n",
         "each alone (6 refused)\n",
         "          1  chat         filtered     top_k 20 (model), top_p 0.95 (model): chat\n",
         "          1  responses    filtered     top_k 20 (model): answers\n",
@@ -341,6 +341,10 @@ static void without_requests_each_endpoint_is_asked(void **state)
     child_start("exec \"$B\"/samplegate route --engine sglang-0.5.20 --json --server openai.json" QWEN3);
     answered(0);
     expect_text("plain-chat", "path", "gumbel");
+    child_start("exec \"$B\"/samplegate route --engine sglang-0.5.20");
+    answered(0);
+    child_says(child.out, "  plain-chat        chat        gumbel\n"); /* its own names fit their column */
+    child_says(child.out, "  plain-completions completions gumbel\n");
 }
 
 int main(void)

@@ -92,8 +92,8 @@ static void statuses_depend_on_the_endpoint(void **state)
     write_text("text.json", "{\"preferred\": {\"top_k\": \"x\"}}");
     child_start("exec \"$B\"/samplegate route --engine sglang-0.5.20 --server text.json");
     answered(0);
-    child_says(child.out, "  plain-responses  responses   HTTP 400: top_k must be a number, is a string\n");
-    child_says(child.out, "  plain-generate   generate    HTTP 500: top_k must be a number, is a string\n");
+    child_says(child.out, "  plain-responses   responses   HTTP 400: top_k must be a number, is a string\n");
+    child_says(child.out, "  plain-generate    generate    HTTP 500: top_k must be a number, is a string\n");
 }
 
 int main(void)

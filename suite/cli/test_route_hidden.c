@@ -59,7 +59,7 @@ static void a_bound_on_top_k_is_shown(void **state)
     static const char *const pytorch = "{\"backend\": \"pytorch\"}";
     server(pytorch, "sglang-0.5.23", "", CHAT("a", ", \"top_k\": 30") CHAT("b", ", \"top_k\": 7"));
     child_says(child.out, "a batch with top_k 20 takes filtered, top 20 sorted\n");
-    child_says(child.out, "  a                chat        filtered, top 30 sorted\n");
+    child_says(child.out, "  a                 chat        filtered, top 30 sorted\n");
     child_says(child.out, "all 2 as one batch: filtered, top 30 sorted, since a\n");
     server(pytorch, "sglang-0.5.23", "--json",
            AT("a", 0, 9, ", \"top_k\": 30") AT("b", 1, 9, ", \"top_k\": 40") AT("c", 3, 9, ""));
@@ -95,11 +95,11 @@ static void rows_are_counted(void **state)
                                       "[ ]}}\n";
     route("sglang-0.5.20", "", traffic);
     answered(0);
-    child_says(child.out, "  n                chat        gumbel; 3 rows: 3 sequences\n");
-    child_says(child.out, "  one              chat        gumbel\n");
-    child_says(child.out, "  list             completions gumbel; 4 rows: 2 prompts, 2 sequences of each\n");
-    child_says(child.out, "  ids              completions gumbel\n");
-    child_says(child.out, "  none             completions gumbel\n");
+    child_says(child.out, "  n                 chat        gumbel; 3 rows: 3 sequences\n");
+    child_says(child.out, "  one               chat        gumbel\n");
+    child_says(child.out, "  list              completions gumbel; 4 rows: 2 prompts, 2 sequences of each\n");
+    child_says(child.out, "  ids               completions gumbel\n");
+    child_says(child.out, "  none              completions gumbel\n");
     child_says(child.out, "at most 4 requests, 7 rows, at a time\n");
     /* Two groups of prompts; of n one alone before, of list two. */
     child_says(child.out, "  gumbel                    100.00 %  100.00 %    0.00 %                5\n");
@@ -118,8 +118,8 @@ static void rows_are_counted(void **state)
     answered(0);
     child_says(child.out, "(random); 4 rows: 4 sequences\n");
     child_says(child.out, "(random); 4 rows: 2 prompts, 2 sequences of each\n");
-    child_says(child.out, "  echo             completions torch: ");
-    child_says(child.out, "  no echo          completions HTTP 400: max_tokens must be at least 1, got 0.\n");
+    child_says(child.out, "  echo              completions torch: ");
+    child_says(child.out, "  no echo           completions HTTP 400: max_tokens must be at least 1, got 0.\n");
     child_says(child.out, "all 3, 9 rows, as one batch: ");
 }
 

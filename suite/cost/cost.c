@@ -6,6 +6,7 @@
 
 #include "suite/cost/report.h"
 #include "suite/cost/status.h"
+#include "suite/plural.h"
 
 int cost_run(const struct cost_options *options, struct trouble *trouble)
 {
@@ -22,6 +23,10 @@ int cost_run(const struct cost_options *options, struct trouble *trouble)
             puts(text);
             free(text);
             cJSON_Delete(record);
+            const size_t skipped = tally_total(&traffic.skipped); /* the record has no member for them */
+            if (skipped)
+                fprintf(stderr, "samplegate: %zu line%s skipped, which the record leaves out\n", skipped,
+                        PLURAL(skipped));
         } else {
             (options->json ? cost_report_json : cost_report_text)(&traffic, options);
         }

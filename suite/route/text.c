@@ -59,7 +59,7 @@ static void on_request(struct traffic *traffic, const struct request *request)
     const struct report_text *report = traffic->context;
     const struct route_answer *answer = &traffic->answer[0];
     char path[ROUTE_TEXT];
-    fprintf(report->requests, "  %-16s %-11s %s", request->id, engine_endpoint_names[request->endpoint],
+    fprintf(report->requests, "  %-17s %-11s %s", request->id, engine_endpoint_names[request->endpoint],
             route_answer_text(answer, path));
     put_rows(report->requests, traffic);
     if (answer->resolved)

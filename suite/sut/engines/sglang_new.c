@@ -97,7 +97,9 @@ static int path_of(enum engine_reading reading, const struct engine_server *serv
 {
     struct engine_server own = *server;
     bool upstream = reading == ENGINE_UPSTREAM;
-    if (upstream && server->backend == ENGINE_INTEL_XPU && server->device != ENGINE_XPU)
+    /* Looked at when the backend is settled: a CPU and deterministic inference have made it pytorch. */
+    if (upstream && server->backend == ENGINE_INTEL_XPU && server->device == ENGINE_CUDA &&
+        !server->deterministic)
         return engine_refuse(refusal, 0,
                              "--sampling-backend intel_xpu requires --device xpu, got --device %s",
                              engine_device_names[server->device]);
