@@ -86,6 +86,7 @@ part_python() {
     for test in model engines requests; do
         whole "golden/model/test_$test.py" python3 "golden/model/test_$test.py"
     done
+    whole 'golden/witness/test_records.py' python3 golden/witness/test_records.py
     for test in host host_ask host_options host_time torch vllm_stages; do
         whole "suite/sut/workers/test_$test.py" /usr/bin/python3 "suite/sut/workers/test_$test.py"
     done
