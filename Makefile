@@ -23,7 +23,7 @@ COMMON := -std=c11 -fPIC -ffp-contract=off $(WARN) $(DEFINE) -I.
 room = $(filter-out $(foreach d,$(1),$(wildcard $(d)/test_*.c)),$(foreach d,$(1),$(wildcard $(d)/*.c)))
 obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-KERNELS  := $(filter-out kernels/loops.c kernels/weight_loops.c kernels/cuda_absent.c,$(call room,kernels))
+KERNELS  := $(filter-out kernels/loops.c kernels/weight_loops.c kernels/cuda_absent.c kernels/bench_cuda.c kernels/bench_cuda_check.c,$(call room,kernels))
 STATS    := $(call room,stats)
 PROTOCOL := $(call room,suite/sut/protocol)
 HOST     := $(call room,suite/sut/host)
@@ -189,20 +189,25 @@ $(BUILD)/tests/suite/sut/host/test_host_engine: | $(BUILD)/mutants.so
 $(BUILD)/tests/suite/sut/faults/test_fault_worker: | $(FAULTS)
 $(patsubst %.c,$(BUILD)/tests/%,$(wildcard suite/cli/test_*.c)): | $(BUILD)/samplegate $(BUILD)/samplegate-host $(BUILD)/mutants.so $(FAULTS)
 
+# What only a GPU can show, for ci/gpu.sh; and the same program with the shim in the place of CUDA, to test it.
+$(BUILD)/bench-cuda: $(call obj,kernels/bench_cuda.c kernels/bench_cuda_check.c) $(BUILD)/obj/kernels/cuda_graph.nvcc.o $(CUDA_OBJECTS) $(BUILD)/libkernels.a
+	$(call link,-pthread,$(CUDA_LIBS) -lm)
+$(BUILD)/tests/shim-bench-cuda: $(call obj,kernels/bench_cuda.c kernels/bench_cuda_check.c) $(BUILD)/obj/kernels/cuda_graph.shim.o $(BUILD)/libcuda-shim.a $(BUILD)/libkernels.a
+	$(call link,-pthread,-lstdc++ -lm)
 # samplegate-host with the shim in the place of CUDA.
 $(BUILD)/tests/shim-host: $(call obj,$(HOST)) $(BUILD)/libengines.a $(BUILD)/libprotocol.a $(BUILD)/libcuda-shim.a $(BUILD)/libkernels.a
 	$(call link,-pthread,$(CJSON) $(CRYPTO) -lstdc++ -ldl -lm)
-$(BUILD)/tests/cuda-defects.so: $(patsubst %.cu,$(BUILD)/obj/%.defects.o,$(CUDA))
+$(BUILD)/tests/cuda-defects.so: $(patsubst %.cu,$(BUILD)/obj/%.defects.o,$(CUDA) kernels/cuda_graph.cu)
 	$(call link,-shared,-lstdc++ -lm)
 $(BUILD)/tests/shim-probes.so: $(BUILD)/obj/kernels/shim/probes.shim.o
-	$(call link,-shared,)
+	$(call link,-shared,-lstdc++)
 $(BUILD)/tests/shim-probes-ucontext.so: $(BUILD)/obj/kernels/shim/probes.ucontext.o
-	$(call link,-shared,)
+	$(call link,-shared,-lstdc++)
 $(BUILD)/tests/kernels/test_cuda_defect: | $(BUILD)/tests/cuda-defects.so
 $(BUILD)/tests/kernels/test_shim: | $(BUILD)/tests/shim-probes.so $(BUILD)/tests/shim-probes-ucontext.so
 
 TEST_BINARIES := $(patsubst %.c,$(BUILD)/tests/%,$(TESTS))
-tests: $(TEST_BINARIES) $(FAULTS) $(BUILD)/bench-limit
+tests: $(TEST_BINARIES) $(FAULTS) $(BUILD)/bench-limit $(if $(SHIM),$(BUILD)/tests/shim-bench-cuda)
 
 # Each of these does its own set-up: what is missing is installed (or named), then the rest of the target is built.
 check:

@@ -86,6 +86,7 @@ part_python() {
     for test in model engines requests; do
         whole "golden/model/test_$test.py" python3 "golden/model/test_$test.py"
     done
+    whole 'golden/witness/test_records.py' python3 golden/witness/test_records.py
     for test in host host_ask host_options host_time torch vllm_stages; do
         whole "suite/sut/workers/test_$test.py" /usr/bin/python3 "suite/sut/workers/test_$test.py"
     done
@@ -125,6 +126,8 @@ part_engines() {
             '$gate' compare --plan quick --cell peaked-3 --old reference:race --new 'exec:$build/tests/shim-host cuda:race' --allow-inconclusive --json |
             tail -n 1 | grep -o '50000 of 50000 tokens equal on the same seeds'"
         whole 'run card: cuda kernels on the host, by seed' "$gate" run --plan card --cell again-2 --sut "exec:$build/tests/shim-host cuda:seeded"
+        whole 'run card: cuda kernels on the host, filters' "$gate" run --plan card --cell min-p --sut "exec:$build/tests/shim-host cuda:race"
+        whole 'bench-cuda check: launches and graphs on the host' "$build/tests/shim-bench-cuda" check
     fi
     if /usr/bin/python3 -I -c 'import torch' 2>/dev/null; then
         whole 'run quick: torch, the nine lines' "$gate" run --plan quick --sut "$torch"
@@ -216,6 +219,8 @@ part_nvcc() {
     whole 'nvcc host pass: same output hashes' "$build/elementary-host" golden/kat/elementary.txt
     whole 'PTX of the kernels' ci/ptx.sh "$build/ptx"
     cat "$logs/PTX-of-the-kernels.log"
+    # It draws on a GPU, or says that there is none.
+    whole 'bench-cuda check' bash -c "make -s 'BUILD=$build' '$build/bench-cuda' && { '$build/bench-cuda' check || [ \$? -eq 77 ]; }"
 }
 
 for part in $parts; do

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "kernels/cuda_defect.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/test_cuda_staged.h"
 #include "kernels/test_shim_library.h"
 
@@ -17,6 +18,9 @@ static struct {
     void (*workspace_free)(struct cuda_workspace *);
     void (*schedule)(enum shim_order, uint64_t);
     unsigned long (*waits_made)(void);
+    const char *(*graph_new)(void **, cuda_graph_call, const void *, int64_t, void *);
+    const char *(*graph_launch)(void *, void *);
+    void (*graph_free)(void *);
     int *planted;
 } defects;
 
@@ -29,6 +33,9 @@ static int library_take(void **state)
     *(void **)&defects.workspace_free = shim_library_symbol(library, "cuda_workspace_free");
     *(void **)&defects.schedule = shim_library_symbol(library, "shim_schedule");
     *(void **)&defects.waits_made = shim_library_symbol(library, "shim_waits_made");
+    *(void **)&defects.graph_new = shim_library_symbol(library, "cuda_graph_new");
+    *(void **)&defects.graph_launch = shim_library_symbol(library, "cuda_graph_launch");
+    *(void **)&defects.graph_free = shim_library_symbol(library, "cuda_graph_free");
     defects.planted = shim_library_symbol(library, "cuda_defect_planted");
     return 0;
 }
@@ -185,7 +192,13 @@ static void filters(void **state)
     }
 }
 
-/* What a launch asks of the runtime besides a kernel. */
+static const char *graph_draw(const void *call, int64_t index, void *stream)
+{
+    (void)index;
+    return defects.draw(call, stream);
+}
+
+/* What a launch asks of the runtime besides a kernel: it is counted, and cannot be captured. */
 static void waiting(void **state)
 {
     (void)state;
@@ -199,6 +212,16 @@ static void waiting(void **state)
         const unsigned long before = defects.waits_made();
         assert_null(defects.draw(&call, NULL));
         assert_int_equal(defects.waits_made() > before, defect[i] != DEFECT_NONE);
+        void *graph = NULL;
+        token[0] = 77;
+        const char *why = defects.graph_new(&graph, graph_draw, &call, 1, NULL);
+        assert_int_equal(!why, defect[i] == DEFECT_NONE);
+        assert_int_equal(token[0], 77);
+        if (why)
+            continue;
+        assert_null(defects.graph_launch(graph, NULL));
+        assert_int_equal(token[0], scenario.expected[0]);
+        defects.graph_free(graph);
     }
 }
 

@@ -97,6 +97,43 @@ static void wide_vocabularies(void **state)
         }
 }
 
+/* A categorical draw is a search in a row's CDF: 300 draws a vocabulary and instruction set against the definition's
+ * walk along the weights, 10,000 with SAMPLEGATE_EXHAUSTIVE=1. */
+static void categorical_draws(void **state)
+{
+    (void)state;
+    const char *exhaustive = getenv("SAMPLEGATE_EXHAUSTIVE");
+    const size_t draws = exhaustive && *exhaustive == '1' ? 10000 : 300;
+    const size_t vocabs[] = {1, 2, 64, 257, 4099, 32768, 50257, 128256, 151936};
+    const enum row_kind rows[] = {ROW_ORDINARY, ROW_FLAT, ROW_FEW_LEVELS, ROW_NAN, ROW_DENORMAL};
+    const uint64_t seed = UINT64_C(0x300000001), first = UINT64_C(0xffffffff) - draws / 2;
+    int32_t *token = malloc(draws * sizeof *token), *expected = malloc(draws * sizeof *expected);
+    assert_true(token && expected);
+    for (size_t v = 0; v < COUNT(vocabs); v++)
+        for (size_t r = 0; r < COUNT(rows); r++) {
+            row_fill(rows[r], SAMPLER_PROBABILITIES, vocabs[v], 5);
+            weights_fill(SAMPLER_PROBABILITIES, vocabs[v], 1);
+            const size_t share = draws / COUNT(rows);
+            for (size_t d = 0; d < share; d++)
+                expected[d] =
+                    token_of_definition(RULE_CATEGORICAL, SAMPLER_PROBABILITIES, vocabs[v], seed, first + d);
+            for (size_t s = 0; s < COUNT(isas) && loops_of(isas[s]); s++) {
+                struct sampler_row *row =
+                    row_new(loops_of(isas[s]), RULE_CATEGORICAL, SAMPLER_PROBABILITIES, values, vocabs[v], 1);
+                assert_non_null(row);
+                memset(token, 0x55, draws * sizeof *token);
+                sampler_draw(row, seed, first, share, token);
+                assert_memory_equal(token, expected, share * sizeof *token);
+                memset(token, 0x55, draws * sizeof *token);
+                sampler_draw_threads(row, seed, first, share, 2, token);
+                assert_memory_equal(token, expected, share * sizeof *token);
+                sampler_row_free(row);
+            }
+        }
+    free(token);
+    free(expected);
+}
+
 /* Three ways to draw the same tokens. */
 static void entrances_agree(void **state)
 {
@@ -224,13 +261,10 @@ static void isa_override(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(isa_override),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(small_vocabularies),
-        cmocka_unit_test(edge_rows),
-        cmocka_unit_test(wide_vocabularies),
-        cmocka_unit_test(entrances_agree),
-        cmocka_unit_test(noise_is_the_definition),
+        cmocka_unit_test(isa_override),       cmocka_unit_test(refusals),
+        cmocka_unit_test(small_vocabularies), cmocka_unit_test(edge_rows),
+        cmocka_unit_test(wide_vocabularies),  cmocka_unit_test(categorical_draws),
+        cmocka_unit_test(entrances_agree),    cmocka_unit_test(noise_is_the_definition),
         cmocka_unit_test(noise_from_outside),
     };
     return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);

@@ -174,4 +174,12 @@ template <class Kernel> inline void shim_launch(unsigned blocks, unsigned thread
     if (shim.failed)
         shim_abandon(threads);
 }
+/* Now, or when the graph is launched that is being captured. */
+template <class Kernel> inline void shim_submit(unsigned blocks, unsigned threads, Kernel kernel)
+{
+    if (shim_capture.on)
+        shim_capture.work.push_back([=]() { shim_launch(blocks, threads, kernel); });
+    else
+        shim_launch(blocks, threads, kernel);
+}
 #endif

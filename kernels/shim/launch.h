@@ -17,7 +17,10 @@
 #else
 #    include "kernels/shim/shim.h"
 #    define CUDA_LAUNCH(kernel, blocks, threads, stream, ...)                                                \
-        ((void)(stream), shim_launch((blocks), (threads), [=]() { kernel(__VA_ARGS__); }))
+        ((void)(stream),                                                                                     \
+         shim_submit((blocks), (threads), [function = kernel, values = std::make_tuple(__VA_ARGS__)]() {     \
+             std::apply(function, values);                                                                   \
+         }))
 #    define CUDA_SHARED(type, name, count)                                                                   \
         static struct shim_shared<type, count> name##_guarded;                                               \
         type *const name = shim_shared_enter(name##_guarded, #name)

@@ -5,8 +5,13 @@
 #ifndef SAMPLEGATE_SHIM_RUNTIME_H
 #define SAMPLEGATE_SHIM_RUNTIME_H
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorLaunchFailure = 719 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorStreamCaptureInvalidated = 901
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 typedef void *cudaStream_t;
 
 /* How often a call was made that takes or gives back memory, or waits: none belongs into a launch. */
@@ -14,6 +19,11 @@ SHIM_OWN unsigned long shim_waits;
 extern "C" __attribute__((used)) inline unsigned long shim_waits_made()
 {
     return shim_waits;
+}
+inline void shim_waited()
+{
+    shim_waits++;
+    shim_capture.broken = true;
 }
 
 struct cudaDeviceProp {
@@ -31,9 +41,10 @@ inline cudaError_t cudaGetLastError()
 
 inline const char *cudaGetErrorString(cudaError_t error)
 {
-    return error == cudaSuccess                 ? "no error"
-           : error == cudaErrorMemoryAllocation ? "out of memory"
-                                                : shim.trouble;
+    return error == cudaSuccess                         ? "no error"
+           : error == cudaErrorMemoryAllocation         ? "out of memory"
+           : error == cudaErrorStreamCaptureInvalidated ? "a call that cannot be captured"
+                                                        : shim.trouble;
 }
 
 inline cudaError_t cudaGetDeviceCount(int *count)
@@ -87,13 +98,13 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t)
 
 inline cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
-    shim_waits++;
+    shim_waited();
     return cudaSuccess;
 }
 
 inline cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
-    shim_waits++;
+    shim_waited();
     *memory = malloc(bytes);
     if (!*memory)
         return cudaErrorMemoryAllocation;
@@ -103,21 +114,24 @@ inline cudaError_t cudaMalloc(void **memory, size_t bytes)
 
 inline cudaError_t cudaFree(void *memory)
 {
-    shim_waits++;
+    shim_waited();
     free(memory);
     return cudaSuccess;
 }
 
 inline cudaError_t cudaMemset(void *memory, int byte, size_t bytes)
 {
-    shim_waits++;
+    shim_waited();
     memset(memory, byte, bytes);
     return cudaSuccess;
 }
 
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {
-    memcpy(to, from, bytes);
+    if (shim_capture.on)
+        shim_capture.work.push_back([=]() { memcpy(to, from, bytes); });
+    else
+        memcpy(to, from, bytes);
     return cudaSuccess;
 }
 #endif

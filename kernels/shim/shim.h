@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <functional>
+#include <tuple>
+#include <vector>
 #include "kernels/shim/fiber.h"
 #include "kernels/shim/schedule.h"
 
@@ -35,11 +38,19 @@ struct alignas(8) uint2 {
     unsigned x, y;
 };
 
+/* Hidden: two libraries made of .cu files may be loaded at once. */
+#define SHIM_OWN __attribute__((visibility("hidden"))) inline
+
+/* Launches that are recorded, not made. */
+struct shim_recording {
+    bool on, broken;
+    std::vector<std::function<void()>> work;
+};
+SHIM_OWN struct shim_recording shim_capture;
+
 struct shim_index {
     unsigned x, y, z;
 };
-/* Hidden: two libraries made of .cu files may be loaded at once. */
-#define SHIM_OWN __attribute__((visibility("hidden"))) inline
 SHIM_OWN struct shim_index threadIdx, blockIdx, blockDim, gridDim;
 
 enum shim_state { SHIM_READY, SHIM_AT_BARRIER, SHIM_AT_SHUFFLE, SHIM_ENDED };
@@ -135,4 +146,5 @@ inline void shim_thread_main()
 #include "kernels/shim/warp.h"
 #include "kernels/shim/block.h"
 #include "kernels/shim/runtime.h"
+#include "kernels/shim/graph.h"
 #endif

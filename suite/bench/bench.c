@@ -79,6 +79,7 @@ static void settle(struct bench_series *series, enum bench_state state, const ch
         return;
     series->state = state;
     snprintf(series->why, sizeof series->why, "%s", why);
+    trouble_flatten(series->why); /* a worker's own words, perhaps */
 }
 
 /* Is this the answer to that request? */

@@ -7,7 +7,7 @@
 
 #include "suite/judge/request.h"
 
-#define TOKEN_INVALID_ROW (-1)
+#define CORES_MAX 8192 /* what Linux is built for at most */
 
 /* Row r is the table's, turned by r / rows of its length: rows differ, their law does not. */
 static void turn(const float *from, size_t vocab, size_t row, size_t rows, float *to)
@@ -184,6 +184,20 @@ static bool tokens_good(const struct bench_message *message, const struct frame 
     return true;
 }
 
+/* No more time than passed since the message was sent, and no more cores than any machine has. */
+static bool times_passed(const double sum[BENCH_FIGURES], double elapsed, char *why, size_t why_bytes)
+{
+    const double calls = (sum[BENCH_SYNC] > 0 ? sum[BENCH_SYNC] : sum[BENCH_HOST]) + sum[BENCH_FULL];
+    if (calls <= elapsed && sum[BENCH_CPU] <= CORES_MAX * elapsed)
+        return true;
+    snprintf(
+        why, why_bytes,
+        "the worker's calls took %.3g s (%.3g s of its cores) by its own clock, but only %.3g s passed: its "
+        "times are no nanoseconds",
+        calls / 1e9, sum[BENCH_CPU] / 1e9, elapsed / 1e9);
+    return false;
+}
+
 enum bench_state bench_message_take(const struct bench_message *message, const struct frame *answer,
                                     uint32_t calls, double elapsed, size_t at, size_t room,
                                     struct bench_series *series, char *why, size_t why_bytes)
@@ -202,9 +216,14 @@ enum bench_state bench_message_take(const struct bench_message *message, const s
     }
     if (!tokens_good(message, answer, why, why_bytes))
         return BENCH_ERROR;
-    double sum = 0;
+    const bool queues = !strcmp(queue, "device");
+    if (series->of[BENCH_HOST] && (series->of[BENCH_SYNC] != NULL) != queues) {
+        snprintf(why, why_bytes, "the worker's queue is '%s', and was not in an earlier block", queue);
+        return BENCH_ERROR;
+    }
+    double sum[BENCH_FIGURES] = {0};
     for (int figure = 0; figure < BENCH_FIGURES; figure++) {
-        if ((figure == BENCH_SYNC || figure == BENCH_FULL) && !strcmp(queue, "none"))
+        if ((figure == BENCH_SYNC || figure == BENCH_FULL) && !queues)
             continue;
         const struct frame_array *array = times_find(answer, names[figure], calls, why, why_bytes);
         if (!array)
@@ -222,15 +241,12 @@ enum bench_state bench_message_take(const struct bench_message *message, const s
                 return BENCH_ERROR;
             }
             series->of[figure][at + i] = (double)ns[i];
-            sum += figure == BENCH_HOST || figure == BENCH_FULL ? (double)ns[i] : 0;
+            sum[figure] += (double)ns[i];
+            if (figure == BENCH_SYNC && (double)ns[i] < series->of[BENCH_HOST][at + i]) {
+                snprintf(why, why_bytes, "call %u was done, by sync_ns, before it returned, by host_ns", i);
+                return BENCH_ERROR;
+            }
         }
     }
-    if (sum > elapsed) {
-        snprintf(why, why_bytes,
-                 "the worker's calls took %.3g s by its own clock, but only %.3g s passed: its times are no "
-                 "nanoseconds",
-                 sum / 1e9, elapsed / 1e9);
-        return BENCH_ERROR;
-    }
-    return BENCH_PENDING;
+    return times_passed(sum, elapsed, why, why_bytes) ? BENCH_PENDING : BENCH_ERROR;
 }

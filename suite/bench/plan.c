@@ -118,6 +118,7 @@ static char *copied(const char *text)
     char *copy = strdup(text);
     if (!copy)
         abort();
+    trouble_flatten(copy); /* it is printed */
     return copy;
 }
 

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite/judge/plan.h"
+
 #define HISTORY_MAX 65536
+#define VALUES_MAX (1 << 28) /* of one call: 1 GiB in fp32 */
+#define IDS_MAX (1 << 26)    /* of its histories: 512 MiB */
 #define HISTORY_STEP                                                                                         \
     7919 /* ids of a made-up history: multiples of a prime, so that they spread and some repeat */
 
@@ -94,7 +98,16 @@ static int read_ask(const struct bench_plan *plan, struct bench_ask *ask, const 
             "\"about\" is \"parameters\"");
     const char *refused =
         law_parameters_refused(&ask->parameters, ask->temperature == 0 ? 1 : ask->temperature, vocab);
-    return refused ? json_trouble(at, trouble, "\"%s\" has a value that no sampler may accept", refused) : 0;
+    if (refused)
+        return json_trouble(at, trouble, "\"%s\" has a value that no sampler may accept", refused);
+    const struct law_edits *edits = &ask->parameters.edits;
+    if ((ask->temperature > 0 && !plan_fits_fp32(ask->temperature, true)) ||
+        !plan_fits_fp32(edits->repetition, true) || !plan_fits_fp32(edits->frequency, false) ||
+        !plan_fits_fp32(edits->presence, false))
+        return json_trouble(at, trouble,
+                            "a temperature or penalty is not what fp32 can hold: at most 3.4e38 either way, "
+                            "temperature (where it is not 0) and repetition_penalty at least 1e-45");
+    return 0;
 }
 
 static int read_neighbour(const struct bench_plan *plan, struct bench_cell *cell,
@@ -151,6 +164,27 @@ static int read_forks(struct bench_cell *cell, const struct json_cursor *at, str
     return 0;
 }
 
+/* The message of the largest call is held several times over, here and by workers. */
+static int check_size(const struct bench_cell *cell, const struct json_cursor *at, struct trouble *trouble)
+{
+    const uint32_t largest = cell->batch[cell->batches - 1];
+    const size_t values = bench_rows(cell, largest) * cell->table->vocab, draws = bench_draws(cell, largest);
+    const struct law_edits *const edits[] = {&cell->ask.parameters.edits, &cell->neighbour.parameters.edits};
+    if (values > VALUES_MAX)
+        return json_trouble(at, trouble,
+                            "a call of its largest batch hands over %zu values; accepted: at most %d", values,
+                            VALUES_MAX);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        const size_t ids = edits[i]->prompt.count + edits[i]->output.count;
+        if (ids * draws > IDS_MAX)
+            return json_trouble(
+                at, trouble,
+                "the histories of a call of its largest batch have %zu ids; accepted: at most %d",
+                ids * draws, IDS_MAX);
+    }
+    return 0;
+}
+
 int bench_cell_read(const struct bench_plan *plan, struct bench_cell *cell, const struct json_cursor *at,
                     struct trouble *trouble)
 {
@@ -166,6 +200,7 @@ int bench_cell_read(const struct bench_plan *plan, struct bench_cell *cell, cons
         read_batches(cell, at, trouble) || read_ask(plan, &cell->ask, at, cell->table->vocab, trouble) ||
         read_forks(cell, at, trouble) ||
         (json_has(at, "neighbour") && read_neighbour(plan, cell, at, trouble)) ||
+        check_size(cell, at, trouble) ||
         (json_has(at, "over") && bench_cell_named(plan, at, "over", &cell->over, trouble)) ||
         (json_has(at, "series") && json_string(at, "series", &series, trouble)))
         return -1;

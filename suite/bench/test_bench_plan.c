@@ -145,6 +145,18 @@ static void refusals(void **state)
          "temperature 0 is greedy: an argmax, which never calls the drawing rule"},
         {rule, "\"temperature\": 0.7", "\"temperature\": -1", "temperature: must be from 0"},
         {rule, "\"temperature\": 0.7", "\"parameters\": {}", "parameters"},
+        {rule, "\"temperature\": 0.7", "\"temperature\": 1e-60", "is not what fp32 can hold"},
+        {parameters, "\"presence_penalty\": 0.5", "\"presence_penalty\": -1e300",
+         "is not what fp32 can hold"},
+        {rule, "\"vocab\": 6}],\n\"cells\": [{\"name\": \"a\", \"table\": \"six\", \"batches\": [1, 8]",
+         "\"vocab\": 1048576}],\n\"cells\": [{\"name\": \"a\", \"table\": \"six\", \"batches\": [1, 4096]",
+         "cells[0]: a call of its largest batch hands over 4294967296 values; accepted: at most 268435456"},
+        {parameters,
+         "\"copies\": 2, \"samples\": 3, \"over\": \"plain\", \"series\": \"s\",\n\"history\": {\"prompt\": "
+         "5",
+         "\"copies\": 64, \"samples\": 16, \"over\": \"plain\", \"series\": \"s\",\n\"history\": "
+         "{\"prompt\": 65536",
+         "ids; accepted: at most 67108864"},
         {rule, "\"rules\": [\"multinomial\", \"race\"], ", "",
          "\"rules\" is for a plan that is about the rule"},
         {rule, "\"race\"", "\"multinomial\"", "\"multinomial\" is there already"},

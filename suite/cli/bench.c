@@ -211,6 +211,7 @@ static int out_prepare(const char *directory, struct trouble *trouble)
     path_of(directory, ".partial", partial);
     if (mkdir(directory, 0777) && errno != EEXIST)
         return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", directory, strerror(errno));
+    unlink(partial); /* a run's that was killed, or what nothing can be written into */
     FILE *file = fopen(partial, "we");
     if (!file)
         return trouble_set(trouble, EXIT_DAMAGED, "--out: %s: %s", partial, strerror(errno));

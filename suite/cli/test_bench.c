@@ -207,12 +207,18 @@ static void workers_that_lie(void **state)
         {"times-short", 1, "no array host_ns of 2 I64"},
         {"times-negative", 1, "no clock of use"},
         {"times-inflated", 1, "its times are no nanoseconds"},
+        {"times-cpu", 1, "its times are no nanoseconds"},
+        {"times-device", 1, "its times are no nanoseconds"},
+        {"times-sync", 1, "call 0 was done, by sync_ns, before it returned, by host_ns"},
+        {"times-flip", 1, "the worker's queue is 'device', and was not in an earlier block"},
+        {"times-escape", 1, " [31mred and more"},
         {"times-outside", 1, "which is no id of the row"},
         {"times-wrong-chunk", 1, "answered another request"},
     };
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         child_start(BENCH "--cell zipf --sut \"exec:$B/fault-worker %s\"", lies[i].mode);
         child_judged(lies[i].exit, lies[i].said);
+        assert_null(strchr(child.out, '\033'));
     }
     child_start(BENCH "--cell masked --sut \"exec:$B/fault-worker times\"");
     child_judged(1, "token of draw 0 is 0, whose probability is zero");

@@ -1,4 +1,5 @@
-/* provenance.c: PROVENANCE.json must say where every golden came from.
+/* provenance.c: PROVENANCE.json must say where every golden came from, and what it tells of must be there, records of
+ * witnesses too: a file that went with its line of SHA256SUMS is missed here.
  *
  * It is written for people; here it counts as naming a file when the file's path is one of its keys or
  * strings. */
@@ -47,6 +48,11 @@ int golden_check_provenance(const char *directory, size_t *files, struct trouble
                 failed = trouble_set(damaged, EXIT_DAMAGED, "%s: does not say where %s comes from", name,
                                      found.path[i]);
         }
+    const cJSON *told = cJSON_GetObjectItemCaseSensitive(file.root, "files");
+    for (const cJSON *one = cJSON_IsObject(told) ? told->child : NULL; one && !failed; one = one->next)
+        if (!golden_files_have(&found, one->string))
+            failed = trouble_set(damaged, EXIT_DAMAGED, "%s: says where %s comes from, which is not there",
+                                 name, one->string);
     golden_files_free(&found);
     json_close(&file);
     return failed;

@@ -99,6 +99,8 @@ static const struct edit edits[] = {
      "#k-0: sglang-pytorch: refused: the golden has top_k"},
     {"PROVENANCE.json", "\"" TOKENS "\", ", "", "damaged",
      "PROVENANCE.json: does not say where " TOKENS " comes from"},
+    {"PROVENANCE.json", "{\"files\": {", "{\"files\": {\"witness/gone.json\": {}, ", "damaged",
+     "PROVENANCE.json: says where witness/gone.json comes from, which is not there"},
     DRAWS_EDITS,
     {"PROVENANCE.json", "}", "", "damaged", "PROVENANCE.json:2:1: expected"},
 };

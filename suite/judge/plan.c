@@ -168,8 +168,7 @@ static int read_certificate(struct plan_cell *cell, const struct json_cursor *at
     return 0;
 }
 
-/* Engines compute in fp32: beyond it no sampler can do what is asked, and the plan is wrong, not the sampler. */
-static bool fits_fp32(double value, bool positive)
+bool plan_fits_fp32(double value, bool positive)
 {
     return isfinite((float)value) && (!positive || (float)value > 0);
 }
@@ -191,8 +190,8 @@ static int read_parameters(struct plan_cell *cell, const struct json_cursor *at,
             "at least 0",
             refused, vocab - 1);
     const struct law_edits *edits = &cell->parameters.edits;
-    if (!fits_fp32(edits->repetition, true) || !fits_fp32(edits->frequency, false) ||
-        !fits_fp32(edits->presence, false))
+    if (!plan_fits_fp32(edits->repetition, true) || !plan_fits_fp32(edits->frequency, false) ||
+        !plan_fits_fp32(edits->presence, false))
         return json_trouble(&object, trouble,
                             "a penalty is not what fp32 can hold: at most 3.4e38 either way, "
                             "repetition_penalty at least 1e-45");
@@ -239,7 +238,7 @@ static int read_cell(const struct plan *plan, struct plan_cell *cell, const stru
         return json_trouble(at, trouble, "\"name\" must be " JSON_NAME_RULE);
     if (cell->temperature <= 0)
         return json_trouble(at, trouble, "\"temperature\" must be above 0 (greedy is another rule)");
-    if (!fits_fp32(cell->temperature, true))
+    if (!plan_fits_fp32(cell->temperature, true))
         return json_trouble(at, trouble, "\"temperature\" must be what fp32 can hold: 1e-45 to 3.4e38, is %g",
                             cell->temperature);
     if (strlen(published) >= sizeof cell->published)

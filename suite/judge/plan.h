@@ -64,6 +64,9 @@ struct plan {
     size_t cells;
 };
 
+/* Engines compute in fp32: beyond it (or, if `positive`, where it rounds to 0) no sampler can do what is asked, and the plan
+ * is wrong, not the sampler. */
+bool plan_fits_fp32(double value, bool positive);
 /* The path of a plan's file. exit 2, with the plans there are, if a NAME is none of them; shipped plans for `samplegate
  * bench` are called bench-SOMETHING. */
 int plan_find(const char *name_or_file, const char *golden_dir, bool bench, char *path, size_t bytes,

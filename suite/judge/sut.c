@@ -21,6 +21,8 @@ int sut_read(struct sut *sut, struct frame *hello, const char *spec, struct trou
 {
     static const char *const dtypes[] = {"f32", "f16", "bf16"};
     *sut = (struct sut){.hello = *hello};
+    for (size_t k = 0; k < hello->entries; k++) /* reports print some of it; JSON means the same without */
+        trouble_flatten(hello->entry[k].value);
     const char *message = frame_get(hello, "message"), *text = frame_get(hello, "text");
     const char *protocol = frame_get(hello, "protocol"), *takes = frame_get(hello, "takes"),
                *dtype = frame_get(hello, "dtype");

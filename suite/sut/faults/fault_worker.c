@@ -33,6 +33,11 @@ static const struct {
     {"times-short", "answers one time fewer than calls"},
     {"times-negative", "answers times below 0"},
     {"times-inflated", "answers times longer than passed"},
+    {"times-cpu", "answers more time of its cores than any machine has"},
+    {"times-sync", "has calls on a device that are done before they return"},
+    {"times-device", "has calls on a device that are done long after the answer came"},
+    {"times-flip", "queues its calls on a device in every other message"},
+    {"times-escape", "answers errors that would colour a terminal"},
     {"times-outside", "answers the vocabulary's size as the last call's token"},
     {"times-masked", "answers times, and token 0 whatever its probability"},
     {"times-wrong-chunk", "answers the time of another block"},
@@ -87,7 +92,7 @@ static void answer_hello(const struct frame *message)
     frame_set(&answer, "protocol", is("old-protocol") ? "0" : FRAME_PROTOCOL);
     copy_entry(&answer, message, "plan");
     copy_entry(&answer, message, "plan_sha256");
-    frame_set(&answer, "name", "fault-worker");
+    frame_set(&answer, "name", is("times-escape") ? "\033[5mfault-worker" : "fault-worker");
     frame_set(&answer, "version", chosen);
     frame_set(&answer, "device", "cpu");
     frame_set(&answer, "takes", "logits probabilities");
@@ -169,28 +174,41 @@ static void answer_time(const struct frame *message)
         exit(1);
     if (is("times-hang"))
         hang();
-    int64_t *ns = calloc(calls, sizeof *ns);
+    static int messages;
+    const int device = is("times-sync") || is("times-device") || (is("times-flip") && messages++ % 2);
+    int64_t *ns = calloc(calls, sizeof *ns), *other = calloc(calls, sizeof *other);
     int32_t *token = calloc(draws, sizeof *token);
-    if (!ns || !token)
+    if (!ns || !other || !token)
         exit(1);
-    for (uint64_t i = 0; i < calls; i++)
+    for (uint64_t i = 0; i < calls; i++) {
         ns[i] = is("times-negative") ? -1 : is("times-inflated") ? 1000000000000 : 1000;
+        other[i] = is("times-cpu") || is("times-device") ? INT64_MAX : is("times-sync") ? 999 : ns[i];
+    }
     for (uint64_t d = 0; d < draws; d++)
         token[d] = is("times-outside") && values ? (int32_t)values->shape[1] : 0;
     const uint64_t shape[1] = {is("times-short") ? calls - 1 : calls}, tokens[1] = {draws};
     struct frame answer = {0};
     frame_set(&answer, "message", "times");
-    frame_set(&answer, "queue", "none");
+    frame_set(&answer, "queue", device ? "device" : "none");
+    if (is("times-escape")) {
+        frame_set(&answer, "message", "error");
+        frame_set(&answer, "text", "\033[31mred\nand more");
+    }
     copy_entry(&answer, message, "cell");
     copy_entry(&answer, message, "chunk");
     if (is("times-wrong-chunk") && frame_get_u64(message, "chunk", &chunk))
         frame_set_u64(&answer, "chunk", chunk + 1);
     frame_add(&answer, "host_ns", FRAME_I64, 1, shape, ns);
-    frame_add(&answer, "cpu_ns", FRAME_I64, 1, shape, ns);
+    frame_add(&answer, "cpu_ns", FRAME_I64, 1, shape, device ? ns : other);
+    if (device) {
+        frame_add(&answer, "sync_ns", FRAME_I64, 1, shape, other);
+        frame_add(&answer, "host_full_ns", FRAME_I64, 1, shape, ns);
+    }
     frame_add(&answer, "token", FRAME_I32, 1, tokens, token);
     send_frame(&answer);
     frame_free(&answer);
     free(ns);
+    free(other);
     free(token);
 }
 
