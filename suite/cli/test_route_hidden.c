@@ -119,7 +119,8 @@ static void rows_are_counted(void **state)
     child_says(child.out, "(random); 4 rows: 4 sequences\n");
     child_says(child.out, "(random); 4 rows: 2 prompts, 2 sequences of each\n");
     child_says(child.out, "  echo              completions torch: ");
-    child_says(child.out, "  no echo           completions HTTP 400: max_tokens must be at least 1, got 0.\n");
+    child_says(child.out,
+               "  no echo           completions HTTP 400: max_tokens must be at least 1, got 0.\n");
     child_says(child.out, "all 3, 9 rows, as one batch: ");
 }
 
