@@ -12,6 +12,7 @@ static void the_published_figure(void **state)
     child_says(child.out,
                "top_p_top_k         0%      212,992,000      278,528,000      245,760,000  if it ran");
     child_says(child.out, "temperature              1.0  nothing");
+    child_says(child.out, "temperature              0.7  on chat, whose requests are held against that");
     child_says(child.out, "status     sampling visible: ");
 }
 

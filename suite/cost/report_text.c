@@ -106,6 +106,14 @@ static void print_parameters(const struct cost_traffic *traffic, const struct co
                100 * (double)traffic->off[p] / (double)traffic->requests,
                grouped(pass < COST_PASSES ? cost_pass_bytes(traffic, step, pass) : 0, bytes));
     }
+    for (enum engine_endpoint e = 0; e < ENGINE_ENDPOINTS; e++) {
+        const struct engine_value *own = &traffic->defaults[e].at[ENGINE_TEMPERATURE];
+        if (own->number != 0 &&
+            own->number != traffic->defaults[ENGINE_GENERATE].at[ENGINE_TEMPERATURE].number)
+            printf("%-19s %8s  on %s, whose requests are held against that\n",
+                   engine_parameter_names[ENGINE_TEMPERATURE], engine_python_text(own, value, sizeof value),
+                   engine_endpoint_names[e]);
+    }
     printf("%-19s", "drawn");
     for (int d = 0; d < ENGINE_DRAWS; d++)
         if (traffic->draws[d])
