@@ -17,10 +17,10 @@ from sums import listed
 
 PYTHON = "3.11 or later, standard library"
 SGLANG = ("the published article's code and sentences, and answers of the released wheels of SGLang 0.5.19, 0.5.20 and 0.5.23: "
-          "https://pypi.org/project/sglang/; groups by hand: golden/model/by_hand.py")
+          "project sglang on PyPI; groups by hand: golden/model/by_hand.py")
 MODEL_FILES = "; generation_config of models: " + ", ".join(f"{name} {source}" for name, (source, _) in defaults_cases.MODEL_FILES.items()) + "; others are flagged synthetic-file"
 VLLM = ("the published article's code and sentences, and what the released wheel of vLLM 0.5.0 answered or was seen to do: "
-        "https://pypi.org/project/vllm/0.5.0/")
+        "project vllm on PyPI")
 ENTRIES = {
     "equivalence/tables.json": {"kind": "model", "program": "golden/model/equivalence.py", "version": equivalence.VERSION, "python": PYTHON,
                                 "source": "exact law of the tables in golden/plans/, 60-digit decimals"},
